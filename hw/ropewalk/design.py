@@ -1,0 +1,248 @@
+"""The one frozen description of an engine. Gateware and model are both sized by it, and by nothing else."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+from .errors import InputError
+from .formats import Format
+from .geometry.rotary import RotaryGeometry, Variant
+
+Source = Literal["synth", "table"]
+
+POSITION_BITS = 24
+"""Positions run from 0 to 2**24 - 1."""
+
+AMPLITUDE = Format(width=18, fraction_bits=17, signed=False)
+"""The amplitude word of a slot, whatever the coefficients' width."""
+
+MAX_TABLE_ENTRIES = 1 << 22
+"""Pairs that a table source may hold in all: beyond this no FPGA could hold it and Python should not try."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SineFormat:
+    """Every width of the sine generator, derived from the coefficient width C and the phase bits P.
+
+    The letters are those of ``docs/number-contract.md``.
+    """
+
+    coefficient_width: int
+    phase_bits: int
+
+    @property
+    def index_bits(self) -> int:
+        """L: the octant ROM has 2**L words."""
+        return (self.coefficient_width + 1) // 2
+
+    @property
+    def reduced_phase_bits(self) -> int:
+        """T: the phase is truncated to its T top bits."""
+        return min(self.phase_bits, self.coefficient_width + 11)
+
+    @property
+    def octant_bits(self) -> int:
+        """T - 3: bits of the place inside an octant."""
+        return self.reduced_phase_bits - 3
+
+    @property
+    def cell_bits(self) -> int:
+        """T - 3 - L: bits of the place inside one ROM cell."""
+        return self.octant_bits - self.index_bits
+
+    @property
+    def delta(self) -> Format:
+        """The signed distance from a cell's middle, in units of 2**-T turns: -2**(n-1) to +2**(n-1), n = cell_bits."""
+        return Format(width=self.cell_bits + 1, fraction_bits=self.reduced_phase_bits, overflow="never")
+
+    @property
+    def rom_fraction_bits(self) -> int:
+        """R: fraction bits of the sine (S, R bits) and versine (V, R - 1 bits) words of the ROM."""
+        return self.coefficient_width + 4
+
+    @property
+    def slope_bits(self) -> int:
+        """B: width and fraction bits of the derivative words G = pi/4 cos and H = pi/4 sin."""
+        return self.index_bits + 5
+
+    @property
+    def correction_fraction_bits(self) -> int:
+        """E = B + T - 3: fraction bits of a derivative word times delta."""
+        return self.slope_bits + self.reduced_phase_bits - 3
+
+    @property
+    def magnitude_fraction_bits(self) -> int:
+        """M: fraction bits of sine and cosine after the correction, before the amplitude."""
+        return self.coefficient_width + 3
+
+    @property
+    def word_bits(self) -> int:
+        """Bits of one ROM word: S, V, G, H, the first lowest."""
+        return 2 * self.rom_fraction_bits - 1 + 2 * self.slope_bits
+
+
+
+@dataclass(frozen=True, kw_only=True)
+class Design:
+    """An engine: a geometry and the choices that turn it into hardware.
+
+    Parameters
+    ----------
+    geometry
+        What is rotated, and by how much. Variant i is held in slot i.
+    lanes
+        Pairs per clock. A beat carries ``2 * lanes`` elements.
+    data_width
+        W, bits of an element, 4 to 32.
+    coefficient_width
+        C, bits of |cos| and |sin|, 8 to 24: unsigned with C - 1 fraction bits.
+    phase_bits
+        P, bits of a phase and of a step, 16 to 48.
+    source
+        Where rows come from: ``synth`` makes them, ``table`` reads them from a block ROM.
+    clocks_per_pair
+        Clocks that a row takes per pair.
+    slots
+        How many variants can be told apart, 1 to 64.
+    positions
+        The limit of every variant; ``None`` takes each variant's own ``max_position``.
+    value_heads
+        Value heads of a token, which follow its keys and pass through.
+    family
+        Whose primitives the gateware uses.
+
+    Raises
+    ------
+    InputError
+        If the choices do not fit each other or the geometry.
+    """
+
+    geometry: RotaryGeometry
+    lanes: int
+    data_width: int = 16
+    coefficient_width: int = 18
+    phase_bits: int = 48
+    source: Source = "synth"
+    clocks_per_pair: int = 1
+    slots: int = 8
+    positions: int | None = None
+    value_heads: int = 0
+    family: str = "generic"
+
+    def __post_init__(self) -> None:
+        check_range("data width", self.data_width, 4, 32)
+        check_range("coefficient width", self.coefficient_width, 8, 24)
+        check_range("phase bits", self.phase_bits, 16, 48)
+        check_range("slots", self.slots, 1, 64)
+        check_range("value heads", self.value_heads, 0, 1024)
+        if self.source not in ("synth", "table"):
+            raise InputError(f"source must be synth or table, not {self.source!r}")
+        if self.clocks_per_pair != 1:
+            raise InputError(f"clocks per pair must be 1, not {self.clocks_per_pair!r}")
+        if self.family != "generic":
+            raise InputError(f"family must be generic, not {self.family!r}")
+        if len(self.geometry.variants) > self.slots:
+            raise InputError(
+                f"the model has {len(self.geometry.variants)} variants, which do not fit {self.slots} slots"
+            )
+        fitting = fitting_lanes(self.geometry)
+        if self.lanes not in fitting:
+            raise InputError(
+                f"{self.lanes} lanes do not fit head_dim {self.geometry.head_dim}: "
+                f"2 x lanes must divide it; these do: {', '.join(map(str, fitting))}"
+            )
+        if self.positions is not None:
+            check_range("positions", self.positions, 1, 1 << POSITION_BITS)
+        if self.source == "table":
+            entries = sum(self.limits) * self.pairs
+            if entries > MAX_TABLE_ENTRIES:
+                megabits = entries * self.row_entry_bits / 1e6
+                raise InputError(
+                    f"a table of {sum(self.limits)} positions x {self.pairs} pairs takes {megabits:.0f} Mbit, more than "
+                    f"any block RAM holds; give fewer positions (at most {MAX_TABLE_ENTRIES // self.pairs} over all "
+                    f"variants) or use the synth source"
+                )
+
+    @property
+    def variants(self) -> tuple[Variant, ...]:
+        """The variants in slot order; slots past them are empty."""
+        return self.geometry.variants
+
+    @cached_property
+    def limits(self) -> tuple[int, ...]:
+        """Number of positions of each variant: positions 0 to limit - 1 are rotated."""
+        return tuple(
+            min(self.positions if self.positions is not None else variant.max_position, 1 << POSITION_BITS)
+            for variant in self.variants
+        )
+
+    @cached_property
+    def data(self) -> Format:
+        """An element. Its LSB has whatever value the user gives it; the engine rounds once and saturates."""
+        return Format(width=self.data_width, fraction_bits=0)
+
+    @cached_property
+    def coefficient(self) -> Format:
+        """The magnitudes |cos| and |sin| of a row: never negative, 1.0 exact, to 2 - 2**-(C-1)."""
+        return Format(width=self.coefficient_width, fraction_bits=self.coefficient_width - 1, signed=False)
+
+    @cached_property
+    def sine(self) -> SineFormat:
+        """The widths of the sine generator."""
+        return SineFormat(coefficient_width=self.coefficient_width, phase_bits=self.phase_bits)
+
+    @property
+    def pairs(self) -> int:
+        """Rotated pairs of a head: the entries of a row."""
+        return self.geometry.rotary_dim // 2
+
+    @property
+    def row_entry_bits(self) -> int:
+        """Bits of one row entry: quadrant, |cos|, |sin|, the first lowest."""
+        return 2 + 2 * self.coefficient_width
+
+    @property
+    def elements(self) -> int:
+        """Elements of a beat."""
+        return 2 * self.lanes
+
+    @property
+    def container_bits(self) -> int:
+        """Bits an element takes on the stream: the smallest of 8, 16 and 32 that holds it."""
+        return next(bits for bits in (8, 16, 32) if bits >= self.data_width)
+
+    @property
+    def heads(self) -> tuple[int, int, int]:
+        """Query, key and value heads of a token, in stream order."""
+        return self.geometry.query_heads, self.geometry.key_heads, self.value_heads
+
+    @property
+    def beats_per_head(self) -> int:
+        """Beats of one head."""
+        return self.geometry.head_dim // self.elements
+
+    @property
+    def beats_per_token(self) -> int:
+        """Beats of one token, all its heads."""
+        return self.beats_per_head * sum(self.heads)
+
+    @property
+    def beats_per_clock(self) -> float:
+        """The steady rate when neither side stalls and every token has a new row (PORTS.md)."""
+        return min(1.0, self.beats_per_token / (self.pairs * self.clocks_per_pair))
+
+
+def check_range(what: str, value: object, low: int, high: int) -> None:
+    """Refuse a ``value`` that is not an integer from ``low`` to ``high``."""
+    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+        raise InputError(f"{what} must be an integer from {low} to {high}, not {value!r}")
+
+
+def fitting_lanes(geometry: RotaryGeometry) -> tuple[int, ...]:
+    """The powers of two, to 32, that can be the lanes of an engine for ``geometry``, in rising order."""
+    return tuple(lanes for lanes in (1, 2, 4, 8, 16, 32) if geometry.head_dim % (2 * lanes) == 0)
+
+
+def default_lanes(geometry: RotaryGeometry) -> int:
+    """The largest of 4, 2 and 1 lanes that fits."""
+    return max((lanes for lanes in fitting_lanes(geometry) if lanes <= 4), default=1)
