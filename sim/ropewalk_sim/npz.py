@@ -1,0 +1,100 @@
+"""Reading npz files that a stranger made, and writing them so that no half-written one is ever seen.
+
+numpy's own reader trusts the header of an array: a file of a kilobyte can ask for a terabyte. This one compares
+the header with the bytes that are there before it allocates anything, and never unpickles.
+"""
+
+import contextlib
+import math
+import os
+import zipfile
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+from ropewalk.errors import InputError
+
+MAX_BYTES = 1 << 30
+"""Bytes that the arrays of one file may take in memory."""
+
+MAX_ARRAYS = 64
+"""Arrays that one file may hold."""
+
+
+def load_npz(path: Path, max_bytes: int = MAX_BYTES) -> dict[str, np.ndarray]:
+    """The arrays of an npz file by name.
+
+    Raises
+    ------
+    InputError
+        If the file is missing, is not an npz, is corrupt, holds Python objects, or would take more than
+        ``max_bytes``.
+    """
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return _load(path, archive, max_bytes)
+    except FileNotFoundError:
+        raise InputError(f"{path}: there is no such file") from None
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror or error}") from None
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
+        # RuntimeError: zipfile's answer to an encrypted member; NotImplementedError: to an unknown compression.
+        raise InputError(f"{path}: is not a sound npz file: {error}") from None
+
+
+def save_npz(path: Path, arrays: Mapping[str, np.ndarray]) -> None:
+    """Write ``arrays`` to ``path``: the whole file or, with an InputError, nothing."""
+    path = Path(path)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        with temporary.open("xb") as file:
+            np.savez(file, allow_pickle=False, **arrays)
+        temporary.replace(path)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written: {error.strerror or error}") from None
+    finally:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+
+
+def _load(path: Path, archive: zipfile.ZipFile, max_bytes: int) -> dict[str, np.ndarray]:
+    members = archive.infolist()
+    if len(members) > MAX_ARRAYS:
+        raise InputError(f"{path}: holds {len(members)} arrays, and at most {MAX_ARRAYS} are read")
+    total = sum(member.file_size for member in members)
+    if total > max_bytes:
+        raise InputError(f"{path}: would take {total} bytes in memory, and at most {max_bytes} are read")
+    arrays: dict[str, np.ndarray] = {}
+    for member in members:
+        name = member.filename.removesuffix(".npy")
+        if name in arrays:
+            raise InputError(f"{path}: holds the array {name!r} twice")
+        arrays[name] = _load_array(f"{path}: {name}", archive, member)
+    return arrays
+
+
+def _load_array(where: str, archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> np.ndarray:
+    with archive.open(member) as file:
+        try:
+            version = np.lib.format.read_magic(file)
+            read_header = {
+                (1, 0): np.lib.format.read_array_header_1_0,
+                (2, 0): np.lib.format.read_array_header_2_0,
+            }[version]
+            shape, fortran, dtype = read_header(file)
+        except (ValueError, KeyError, TypeError) as error:
+            raise InputError(f"{where} is not a plain numpy array ({str(error).splitlines()[0][:100]})") from None
+        if dtype.hasobject:
+            raise InputError(f"{where} holds Python objects, which are never read; save numbers or strings")
+        if dtype.names is not None or dtype.subdtype is not None or dtype.itemsize == 0:
+            raise InputError(f"{where} has the type {dtype}, and numbers or strings are wanted")
+        expected = math.prod(shape) * dtype.itemsize
+        left = member.file_size - file.tell()
+        if any(length < 0 for length in shape) or len(shape) > 8 or expected != left:
+            raise InputError(f"{where} says it has the shape {list(shape)} of {dtype}, and {left} bytes of data follow")
+        content = file.read(expected)
+        if len(content) != expected or file.read(1):
+            raise InputError(f"{where} is cut off")
+    flat = np.frombuffer(bytearray(content), dtype)
+    return flat.reshape(shape, order="F" if fortran else "C")

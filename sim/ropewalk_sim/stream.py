@@ -1,0 +1,177 @@
+"""The arrays of ``ropewalk run`` (INTERFACE.md, scheme ``rope``) to the streams of an engine, and back.
+
+A token's elements are its query heads, key heads and value heads, in interleaved order: element 2j and 2j + 1 are
+pair j. Token i carries the tag i modulo 256.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from ropewalk.design import POSITION_BITS, Design
+from ropewalk.errors import InputError
+
+from .beats import (
+    INVERSE,
+    KEY,
+    PASS,
+    QUERY,
+    UNIT_AMPLITUDE,
+    VALUE,
+    Script,
+    Stalls,
+    StreamInput,
+    StreamOutput,
+    descriptor_words,
+    whole_tokens,
+)
+from .errors import EngineError
+from .quantise import check_array, check_finite, check_range, check_scale, default_scale, is_float, quantise
+
+__all__ = [
+    "INVERSE",
+    "KEY",
+    "PASS",
+    "QUERY",
+    "UNIT_AMPLITUDE",
+    "VALUE",
+    "PackedRun",
+    "Script",
+    "Stalls",
+    "StreamInput",
+    "StreamOutput",
+    "descriptor_words",
+    "pack_run",
+    "unpack_run",
+    "whole_tokens",
+]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PackedRun:
+    """The streams of a run, and what brings their result back into arrays.
+
+    ``scale`` is the value of one LSB, ``floats`` whether the arrays held floats, ``saturated`` how many elements
+    did not fit the word at that scale (always 0 at the default one).
+    """
+
+    stream: StreamInput
+    scale: float
+    floats: bool
+    saturated: int
+
+
+def pack_run(design: Design, arrays: Mapping[str, np.ndarray], scale: float | None = None) -> PackedRun:
+    """Check the arrays of a run, quantise them and frame them as streams.
+
+    Parameters
+    ----------
+    arrays
+        ``q [tokens, query_heads, head_dim]``, ``k [tokens, key_heads, head_dim]``, ``position [tokens]``, and, for
+        a design with value heads, ``v [tokens, value_heads, head_dim]``; optional ``variant [tokens]`` (slot
+        numbers 0..255, or names; slot 0 where absent) and ``inverse [tokens]`` (booleans, or 0 and 1). Integer
+        elements are raw words; floats are quantised.
+    scale
+        The value of one LSB. By default, for floats, the smallest power of two at which nothing can saturate,
+        whichever of the design's variants a token names; for integers 1.
+
+    Raises
+    ------
+    InputError
+        If an array is missing, unknown, or holds what INTERFACE.md refuses.
+    """
+    names = dict(zip("qkv", design.heads, strict=True))
+    wanted = {name: heads for name, heads in names.items() if heads}
+    for name in arrays:
+        if name in names and name not in wanted:
+            raise InputError(f"the array {name} is given, and this design has no such heads")
+        if name not in wanted and name not in ("position", "variant", "inverse"):
+            known = ", ".join([*wanted, "position", "variant", "inverse"])
+            raise InputError(f"the array {name!r} is not known; these are: {known}")
+    head_dim = design.geometry.head_dim
+    tokens = len(check_array(arrays, "position", (None,), "[tokens]"))
+    labels = {"q": "[tokens, query_heads, head_dim]", "k": "[tokens, key_heads, head_dim]",
+              "v": "[tokens, value_heads, head_dim]"}  # fmt: skip
+    elements = {
+        name: check_array(arrays, name, (tokens, heads, head_dim), labels[name]) for name, heads in wanted.items()
+    }
+    kinds = {name: is_float(name, array) for name, array in elements.items()}
+    if len(set(kinds.values())) > 1:
+        mixed = ", ".join(f"{name} is {array.dtype}" for name, array in elements.items())
+        raise InputError(f"the elements must all be integers or all be floats: {mixed}")
+    floats = any(kinds.values())
+    position = check_range("position", arrays["position"], 0, (1 << POSITION_BITS) - 1, "a position")
+    slot = _slots(design, arrays, tokens)
+    flags = INVERSE * _inverse(arrays, tokens)
+    scale = None if scale is None else check_scale(scale)
+    saturated = 0
+    if floats:
+        doubles = np.concatenate([check_finite(name, array) for name, array in elements.items()], axis=1)
+        if scale is None:
+            amplitude = max(variant.amplitude for variant in design.variants)
+            largest = float(np.abs(doubles).max(initial=0.0))
+            scale = default_scale(largest, amplitude, design.data, design.coefficient)
+        words, saturated = quantise(doubles, scale, design.data)
+    else:
+        low, high = design.data.minimum, design.data.maximum
+        what = f"a word of {design.data_width} bits"
+        words = np.concatenate([check_range(name, array, low, high, what) for name, array in elements.items()], axis=1)
+        scale = 1.0 if scale is None else scale
+    tag = np.arange(tokens) & 0xFF
+    stream = whole_tokens(design, descriptor_words(slot, position, flags=flags, tag=tag), words)
+    return PackedRun(stream=stream, scale=scale, floats=floats, saturated=saturated)
+
+
+def unpack_run(design: Design, packed: PackedRun, output: StreamOutput) -> dict[str, np.ndarray]:
+    """The arrays of a result: ``q``, ``k``, (``v``), ``error`` and ``scale``.
+
+    Words come back as ``int32``, floats as ``float64``, in the shapes they had; ``error [tokens]`` is ``uint8``, 1
+    for a token that came back unrotated.
+
+    Raises
+    ------
+    EngineError
+        If the output is not framed as the input was: a beat was lost, added or misplaced.
+    """
+    sent = packed.stream
+    if output.beats != sent.beats:
+        raise EngineError(f"{sent.beats} beats went in and {output.beats} came out")
+    if not (np.array_equal(output.last, sent.last) and np.array_equal(output.tid, sent.tid)):
+        raise EngineError("the output's TLAST or TID do not stand where the input's stood")
+    words = output.data.reshape(sent.tokens, sum(design.heads), design.geometry.head_dim)
+    result: dict[str, np.ndarray] = {}
+    first = 0
+    for name, heads in zip("qkv", design.heads, strict=True):
+        if heads:
+            part = words[:, first : first + heads]
+            result[name] = part * packed.scale if packed.floats else part.astype(np.int32)
+            first += heads
+    result["error"] = output.error.reshape(sent.tokens, -1).any(axis=1).astype(np.uint8)
+    result["scale"] = np.float64(packed.scale)
+    return result
+
+
+def _slots(design: Design, arrays: Mapping[str, np.ndarray], tokens: int) -> np.ndarray:
+    """Slot numbers of the tokens. A number of an empty slot is allowed: the engine answers it with an error."""
+    if "variant" not in arrays:
+        return np.zeros(tokens, np.int64)
+    variant = check_array(arrays, "variant", (tokens,), "[tokens]")
+    if variant.dtype.kind == "S":
+        variant = np.char.decode(variant, "utf-8", "replace")
+    if variant.dtype.kind != "U":
+        return check_range("variant", variant, 0, 255, "a slot number")
+    slots = {one.name: slot for slot, one in enumerate(design.variants)}
+    found, inverse = np.unique(variant, return_inverse=True)
+    for name in found:
+        if str(name) not in slots:
+            raise InputError(f"variant {str(name)!r} is not known; the design has: {', '.join(slots)}")
+    return np.array([slots[str(name)] for name in found], np.int64)[inverse]
+
+
+def _inverse(arrays: Mapping[str, np.ndarray], tokens: int) -> np.ndarray:
+    if "inverse" not in arrays:
+        return np.zeros(tokens, np.int64)
+    inverse = check_array(arrays, "inverse", (tokens,), "[tokens]")
+    if inverse.dtype == np.bool_:
+        return inverse.astype(np.int64)
+    return check_range("inverse", inverse, 0, 1, "a flag")
