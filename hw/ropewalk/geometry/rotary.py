@@ -1,13 +1,29 @@
 """What a rotary model's configuration means: which elements pair, at which frequency, with which amplitude.
 
-Plain numbers only. The formulas that fill these in are in :mod:`ropewalk.geometry.frequencies`; the readers of
-configurations are in :mod:`ropewalk.models`.
+Plain numbers and their JSON form. The formulas that fill these in are in :mod:`ropewalk.geometry.frequencies`; the
+readers of configurations are in :mod:`ropewalk.models`.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
+
+from ..errors import InputError
+from ..strict_json import Keys, show
 
 Pairing = Literal["half", "interleaved"]
+
+PAIRINGS: tuple[Pairing, ...] = ("half", "interleaved")
+
+MAX_HEAD_DIM = 1 << 16
+MAX_HEADS = 1 << 12
+MAX_LAYERS = 1 << 12
+MAX_VARIANTS = 64
+MAX_POSITIONS = 1 << 40
+MAX_FREQUENCY = float(1 << 20)
+"""Radians per position. Published models stay at or below 1."""
+MAX_AMPLITUDE = 1024.0
+"""What a geometry may say; an engine takes no more than 2 - 2**-17."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,3 +58,138 @@ class RotaryGeometry:
     variants: tuple[Variant, ...]
     attention_scale: float | str | None = None
     notes: tuple[str, ...] = ()
+
+
+def geometry_to_json(geometry: RotaryGeometry) -> dict[str, Any]:
+    """``geometry`` as ``ropewalk geometry --json`` prints it: plain values only, in a fixed order. Notes are left out."""
+    return {
+        "scheme": "rope",
+        "model_type": geometry.model_type,
+        "head_dim": geometry.head_dim,
+        "rotary_dim": geometry.rotary_dim,
+        "rotary_start": geometry.rotary_start,
+        "query_heads": geometry.query_heads,
+        "key_heads": geometry.key_heads,
+        "pairing": geometry.pairing,
+        "output_pairing": geometry.output_pairing,
+        "layers": None if geometry.layers is None else list(geometry.layers),
+        "variants": [
+            {
+                "name": variant.name,
+                "slot": slot,
+                "inverse_frequency": list(variant.inverse_frequency),
+                "amplitude": variant.amplitude,
+                "max_position": variant.max_position,
+                "axis": None if variant.axis is None else list(variant.axis),
+            }
+            for slot, variant in enumerate(geometry.variants)
+        ],
+        "attention_scale": geometry.attention_scale,
+    }
+
+
+_GEOMETRY_KEYS = frozenset(
+    "scheme model_type head_dim rotary_dim rotary_start query_heads key_heads pairing output_pairing layers variants "
+    "attention_scale".split()
+)
+_VARIANT_KEYS = frozenset("name slot inverse_frequency amplitude max_position axis".split())
+
+
+def geometry_from_json(values: object, where: str = "geometry") -> RotaryGeometry:
+    """The geometry that :func:`geometry_to_json` made ``values`` from; ``where`` begins every error.
+
+    Raises
+    ------
+    InputError
+        If anything in ``values`` is missing, unknown, of another kind, out of range, or contradicts the rest.
+    """
+    keys = _object(values, where, "", _GEOMETRY_KEYS)
+    if keys.values.get("scheme") != "rope":
+        raise keys.error("scheme", '"rope"')
+    head_dim = keys.required_integer("head_dim", 2, MAX_HEAD_DIM)
+    rotary_dim = keys.required_integer("rotary_dim", 2, head_dim)
+    rotary_start = keys.required_integer("rotary_start", 0, head_dim - rotary_dim)
+    for key in ("head_dim", "rotary_dim", "rotary_start"):
+        if keys.values[key] % 2:
+            raise keys.error(key, "even")
+    listed = keys.items("variants", MAX_VARIANTS)
+    if not listed:
+        raise keys.error("variants", f"a list of 1 to {MAX_VARIANTS}")
+    variants = tuple(_variant(item, where, slot, rotary_dim // 2) for slot, item in enumerate(listed))
+    names = [variant.name for variant in variants]
+    if len(set(names)) < len(names):
+        raise InputError(f"{where}: two variants have the same name")
+    layers = keys.items("layers", MAX_LAYERS)
+    for layer in layers or ():
+        if layer is not None and layer not in names:
+            raise InputError(f"{where}: layers names {show(layer)}, which is not a variant")
+    scale = keys.values.get("attention_scale")
+    if isinstance(scale, str):
+        if len(scale) > 400 or not scale.isprintable():
+            raise keys.error("attention_scale", "at most 400 printable characters")
+    else:
+        scale = keys.number("attention_scale", 0.0, 1e9)
+    return RotaryGeometry(
+        model_type=keys.required_text("model_type"),
+        head_dim=head_dim,
+        rotary_dim=rotary_dim,
+        rotary_start=rotary_start,
+        query_heads=keys.required_integer("query_heads", 1, MAX_HEADS),
+        key_heads=keys.required_integer("key_heads", 1, MAX_HEADS),
+        pairing=_pairing(keys, "pairing"),
+        output_pairing=_pairing(keys, "output_pairing"),
+        layers=None if layers is None else tuple(layers),
+        variants=variants,
+        attention_scale=scale,
+    )
+
+
+def _object(values: object, where: str, prefix: str, known: frozenset[str]) -> Keys:
+    if not isinstance(values, Mapping):
+        raise InputError(f"{where}: {prefix.rstrip('.') or 'the geometry'} must be an object, not {show(values)}")
+    for key in values:
+        if key not in known:
+            raise InputError(f"{where}: {prefix}{show(key)} is not a key of a geometry")
+    return Keys(values, where, prefix)
+
+
+def _pairing(keys: Keys, key: str) -> Pairing:
+    for pairing in PAIRINGS:
+        if keys.values.get(key) == pairing:
+            return pairing
+    raise keys.error(key, "half or interleaved")
+
+
+def _variant(values: object, where: str, slot: int, pairs: int) -> Variant:
+    keys = _object(values, where, f"variants[{slot}].", _VARIANT_KEYS)
+    keys.required_integer("slot", slot, slot)
+    frequencies = keys.items("inverse_frequency", pairs)
+    if frequencies is None or len(frequencies) != pairs:
+        raise keys.error("inverse_frequency", f"a list of {pairs} numbers (rotary_dim / 2)")
+    axis = keys.items("axis", pairs)
+    if axis is not None:
+        if len(axis) != pairs:
+            raise keys.error("axis", f"null or a list of {pairs} axes (rotary_dim / 2)")
+        for item in axis:
+            if isinstance(item, bool) or not isinstance(item, int) or not 0 <= item <= 2:
+                raise InputError(f"{where}: {keys.name('axis')} must hold 0, 1 and 2 only, not {show(item)}")
+    amplitude = keys.required_number("amplitude", 0.0, MAX_AMPLITUDE)
+    if amplitude == 0:
+        raise keys.error("amplitude", "above 0")
+    return Variant(
+        name=keys.required_text("name"),
+        inverse_frequency=tuple(_frequency(item, keys, pair) for pair, item in enumerate(frequencies)),
+        amplitude=amplitude,
+        max_position=keys.required_integer("max_position", 1, MAX_POSITIONS),
+        axis=None if axis is None else tuple(axis),
+    )
+
+
+def _frequency(value: object, keys: Keys, pair: int) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= MAX_FREQUENCY:
+        name = keys.name("inverse_frequency")
+        raise InputError(
+            f"{keys.where}: {name}[{pair}] must be a number from 0 to {MAX_FREQUENCY:g} (radians per position), "
+            f"not {show(value)}"
+        )
+    return float(value)
