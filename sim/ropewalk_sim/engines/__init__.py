@@ -11,6 +11,7 @@
 
 import importlib
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
@@ -52,13 +53,10 @@ class Engine(Protocol):
 _CLASSES = {
     "model": ("ropewalk_sim.engines.model", "ModelEngine"),
     "amaranth": ("ropewalk_sim.engines.amaranth", "AmaranthEngine"),
-    "icarus": ("ropewalk_sim.engines.cocotb", "IcarusEngine"),
+    "icarus": ("ropewalk_sim.engines.cosim", "IcarusEngine"),
     "verilator": ("ropewalk_sim.engines.verilator", "VerilatorEngine"),
-    "cocotb-verilator": ("ropewalk_sim.engines.cocotb", "CocotbVerilatorEngine"),
+    "cocotb-verilator": ("ropewalk_sim.engines.cosim", "CocotbVerilatorEngine"),
 }
-
-ENGINES = tuple(_CLASSES)
-"""The engines' names."""
 
 
 def open_engine(name: str, folder: Path) -> Engine:
@@ -70,6 +68,10 @@ def open_engine(name: str, folder: Path) -> Engine:
         If there is no engine of that name, or the folder holds no design.
     """
     if name not in _CLASSES:
-        raise InputError(f"there is no engine {name!r}; these are: {', '.join(ENGINES)}")
+        raise InputError(f"there is no engine {name!r}; these are: {', '.join(_CLASSES)}")
     module, member = _CLASSES[name]
     return getattr(importlib.import_module(module), member)(folder)
+
+
+ENGINES: dict[str, Callable[[Path], Engine]] = {name: partial(open_engine, name) for name in _CLASSES}
+"""The engines by name; each opens a design folder."""

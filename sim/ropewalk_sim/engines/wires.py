@@ -1,0 +1,28 @@
+"""Elements to the words on the data ports, and back: PORTS.md, "Data".
+
+An element lies in a container of 8, 16 or 32 bits, element 0 lowest; a beat is its containers in a row. On the way
+to a simulator a beat is cut into 32-bit words, the last one padded with zeros.
+"""
+
+import numpy as np
+from ropewalk.design import Design
+
+
+def pack_words(design: Design, data: np.ndarray) -> np.ndarray:
+    """``uint32 [beats, words]`` from elements ``int64 [beats, 2 * lanes]``, each cut to its container."""
+    containers = data.astype(f"<i{design.container_bits // 8}")
+    octets = containers.view(np.uint8).reshape(len(data), -1)
+    padding = -octets.shape[1] % 4
+    return np.ascontiguousarray(np.pad(octets, ((0, 0), (0, padding)))).view("<u4")
+
+
+def unpack_words(design: Design, words: np.ndarray) -> np.ndarray:
+    """Elements ``int64 [beats, 2 * lanes]``, the containers read as signed, from ``uint32 [beats, words]``."""
+    size = design.container_bits // 8
+    octets = np.ascontiguousarray(words, "<u4").view(np.uint8)[:, : design.elements * size]
+    return np.ascontiguousarray(octets).view(f"<i{size}").astype(np.int64)
+
+
+def data_words(design: Design) -> int:
+    """32-bit words of a beat."""
+    return -(-design.elements * design.container_bits // 32)
