@@ -67,7 +67,7 @@ def rows_at(
     for pair, frequency in enumerate(inverse_frequency):
         check_frequency(frequency, pair)
     where = np.asarray(positions, dtype=np.int64).reshape(-1)
-    if where.size and not (0 <= int(where.min()) and int(where.max()) < 1 << POSITION_BITS):
+    if where.size and (int(where.min()) < 0 or int(where.max()) >> POSITION_BITS):
         raise ValueError(f"positions must be from 0 to 2**{POSITION_BITS} - 1")
     frequencies = tuple(float(frequency) for frequency in inverse_frequency)
     rows = np.empty((where.size, len(frequencies), 3), dtype=np.int64)
