@@ -20,7 +20,7 @@ MAX_DIGITS = 40
 """Integers with more digits than this are refused, long before Python's own limit."""
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.\-]{0,63}")
-"""What a name from a file (a model type, a variant) may look like, since it ends up in file names and generated text."""
+"""What a name from a file (a model type, a variant) may look like: it ends up in file names and generated text."""
 
 
 class _Refused(str):
@@ -142,12 +142,19 @@ class Keys:
         self.values = {key: value for key, value in values.items() if value is not None}
         self.where = where
         self.prefix = prefix
+        self.read: set[str] = set()
+        """The keys that were asked for."""
 
     def __contains__(self, key: str) -> bool:
         return key in self.values
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.values)
+
+    def get(self, key: str) -> Any:
+        """The value as it is, or None where it is absent."""
+        self.read.add(key)
+        return self.values.get(key)
 
     def name(self, key: str) -> str:
         """``key`` with the objects that it is in."""
@@ -165,7 +172,7 @@ class Keys:
 
     def integer(self, key: str, low: int, high: int) -> int | None:
         """An integer from ``low`` to ``high``, or None where it is absent."""
-        value = self.values.get(key)
+        value = self.get(key)
         if value is None:
             return None
         if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
@@ -174,7 +181,7 @@ class Keys:
 
     def number(self, key: str, low: float, high: float) -> float | None:
         """A finite number from ``low`` to ``high``, or None where it is absent."""
-        value = self.values.get(key)
+        value = self.get(key)
         if value is None:
             return None
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not low <= value <= high:
@@ -183,28 +190,28 @@ class Keys:
 
     def flag(self, key: str) -> bool | None:
         """True or false, or None where it is absent."""
-        value = self.values.get(key)
+        value = self.get(key)
         if value is not None and not isinstance(value, bool):
             raise self.error(key, "true or false")
         return value
 
     def text(self, key: str) -> str | None:
         """A name (see :data:`NAME`), or None where it is absent."""
-        value = self.values.get(key)
+        value = self.get(key)
         if value is not None and (not isinstance(value, str) or not NAME.fullmatch(value)):
             raise self.error(key, "a name of at most 64 letters, digits and _ . -")
         return value
 
     def items(self, key: str, most: int) -> list[Any] | None:
         """A list of at most ``most`` values, or None where it is absent."""
-        value = self.values.get(key)
+        value = self.get(key)
         if value is not None and (not isinstance(value, list) or len(value) > most):
             raise self.error(key, f"a list of at most {most}")
         return value
 
     def object(self, key: str) -> "Keys | None":
         """The object under ``key``, or None where it is absent."""
-        value = self.values.get(key)
+        value = self.get(key)
         if value is None:
             return None
         if not isinstance(value, dict):

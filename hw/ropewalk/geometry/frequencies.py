@@ -33,7 +33,8 @@ _mp.prec = PRECISION
 def default_frequencies(base: float, width: int) -> tuple[float, ...]:
     """Inverse frequencies of plain RoPE: ``b ** (-2 i / d)``, for i = 0 .. ceil(d / 2) - 1.
 
-    Source: Su et al., "RoFormer: Enhanced Transformer with Rotary Position Embedding" (arXiv 2104.09864), section 3.2.2.
+    Source: Su et al., "RoFormer: Enhanced Transformer with Rotary Position Embedding" (arXiv 2104.09864), section
+    3.2.2.
     An odd width has one pair more than d / 2, as the usual software makes it.
     """
     return _round_all(_powers(base, width))
@@ -93,9 +94,10 @@ def yarn_range(
 ) -> tuple[float, float]:
     """The pairs between which YaRN's ramp rises, ``(lo, hi)``.
 
-    The pair that turns r times over the original context is ``c(r) = d ln(o / (2 pi r)) / (2 ln b)``. ``lo = c(beta_fast)``
-    and ``hi = c(beta_slow)``; with ``truncate`` the floor of the one and the ceiling of the other; then ``lo`` is at
-    least 0 and ``hi`` at most d - 1 (not d / 2 - 1). A beta that is None or 0 takes its default, 32 and 1.
+    The pair that turns r times over the original context is ``c(r) = d ln(o / (2 pi r)) / (2 ln b)``. ``lo`` is
+    ``c(beta_fast)`` and ``hi`` is ``c(beta_slow)``; with ``truncate`` the floor of the one and the ceiling of the
+    other; then ``lo`` is at least 0 and ``hi`` at most d - 1 (not d / 2 - 1). A beta that is None or 0 takes its
+    default, 32 and 1.
 
     Source: YaRN's published code, ``find_correction_range``; ``truncate`` is gpt-oss's.
     """

@@ -61,7 +61,7 @@ class RotaryGeometry:
 
 
 def geometry_to_json(geometry: RotaryGeometry) -> dict[str, Any]:
-    """``geometry`` as ``ropewalk geometry --json`` prints it: plain values only, in a fixed order. Notes are left out."""
+    """``geometry`` as ``ropewalk geometry --json`` prints it: plain values in a fixed order, without notes."""
     return {
         "scheme": "rope",
         "model_type": geometry.model_type,
@@ -89,10 +89,22 @@ def geometry_to_json(geometry: RotaryGeometry) -> dict[str, Any]:
 
 
 _GEOMETRY_KEYS = frozenset(
-    "scheme model_type head_dim rotary_dim rotary_start query_heads key_heads pairing output_pairing layers variants "
-    "attention_scale".split()
+    [
+        "scheme",
+        "model_type",
+        "head_dim",
+        "rotary_dim",
+        "rotary_start",
+        "query_heads",
+        "key_heads",
+        "pairing",
+        "output_pairing",
+        "layers",
+        "variants",
+        "attention_scale",
+    ]
 )
-_VARIANT_KEYS = frozenset("name slot inverse_frequency amplitude max_position axis".split())
+_VARIANT_KEYS = frozenset(["name", "slot", "inverse_frequency", "amplitude", "max_position", "axis"])
 
 
 def geometry_from_json(values: object, where: str = "geometry") -> RotaryGeometry:

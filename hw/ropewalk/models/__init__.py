@@ -1,0 +1,82 @@
+"""Reading a model's configuration into a geometry: :func:`read_model`."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import get_args
+
+from ..errors import InputError
+from ..geometry.rotary import MAX_POSITIONS, PAIRINGS, RotaryGeometry
+from ..strict_json import show
+from .huggingface import geometry_from_config
+from .scaling import Follow
+from .source import preset_names, read_source
+
+__all__ = ["preset_names", "read_model"]
+
+FOLLOWS: tuple[Follow, ...] = get_args(Follow)
+
+
+def read_model(
+    model: str,
+    *,
+    sequence_length: int | None = None,
+    pairing: str | None = None,
+    follow: str = "hf",
+    notes: Callable[[str], None] | None = None,
+    ignored: Callable[[str], None] | None = None,
+) -> RotaryGeometry:
+    """The geometry of ``model``.
+
+    Parameters
+    ----------
+    model
+        A preset's name (:func:`preset_names`), the path of a Hugging Face ``config.json``, or of a folder with one.
+    sequence_length
+        The length at which dynamic scaling is frozen; no rope type of this version depends on it.
+    pairing
+        ``half`` or ``interleaved``, in and out, instead of the model's own.
+    follow
+        Whose reading of doubtful keys is followed: ``hf``, ``llama.cpp`` or ``vllm``.
+    notes
+        Takes each sentence that the user should see. They stand in the result's ``notes`` too.
+    ignored
+        Takes the name of each key of the configuration that was not looked at.
+
+    Raises
+    ------
+    InputError
+        If there is no such model, it cannot be read, it is not a rotary model that this version imports, or anything
+        in it that could change the geometry is wrong, missing or not understood.
+    """
+    chosen_pairing = next((known for known in PAIRINGS if known == pairing), None)
+    if pairing is not None and chosen_pairing is None:
+        raise InputError(f"pairing must be half or interleaved, not {show(pairing)}")
+    chosen_follow = next((known for known in FOLLOWS if known == follow), None)
+    if chosen_follow is None:
+        raise InputError(f"follow must be hf, llama.cpp or vllm, not {show(follow)}")
+    if sequence_length is not None and (
+        isinstance(sequence_length, bool)
+        or not isinstance(sequence_length, int)
+        or not 1 <= sequence_length <= MAX_POSITIONS
+    ):
+        raise InputError(f"the sequence length must be an integer from 1 to 2**40, not {show(sequence_length)}")
+    said: list[str] = []
+    config, where = read_source(model)
+    geometry = geometry_from_config(
+        config,
+        where,
+        sequence_length=sequence_length,
+        pairing=chosen_pairing,
+        follow=chosen_follow,
+        note=said.append,
+        ignored=ignored or _forget,
+    )
+    said = list(dict.fromkeys(said))
+    for sentence in said:
+        if notes is not None:
+            notes(sentence)
+    return replace(geometry, notes=tuple(said))
+
+
+def _forget(_: str) -> None:
+    """Takes a key's name that nobody asked for."""
