@@ -81,7 +81,6 @@ class SineFormat:
         return 2 * self.rom_fraction_bits - 1 + 2 * self.slope_bits
 
 
-
 @dataclass(frozen=True, kw_only=True)
 class Design:
     """An engine: a geometry and the choices that turn it into hardware.

@@ -1,0 +1,76 @@
+"""A design as JSON and back: what ``design.json`` holds.
+
+``parameters`` and ``geometry`` define the design; ``digest`` proves that they are those that the folder was made from;
+``derived`` states facts for readers (widths, rates, slots) and is not read back.
+"""
+
+from typing import Any
+
+from . import __version__
+from .design import Design, Source
+from .geometry.rotary import geometry_from_json, geometry_to_json
+from .strict_json import Keys
+from .tables.digest import geometry_digest
+
+FORMAT = "ropewalk design 1"
+_SOURCES: tuple[Source, ...] = ("synth", "table")
+_KEYS = ("format", "ropewalk", "parameters", "geometry", "digest", "derived")
+_INTEGERS = {
+    "lanes": 32,
+    "data_width": 32,
+    "coefficient_width": 24,
+    "phase_bits": 48,
+    "clocks_per_pair": 8,
+    "slots": 64,
+}
+_OTHERS = ("source", "positions", "value_heads", "family")
+
+
+def design_to_json(design: Design, derived: dict[str, Any]) -> dict[str, Any]:
+    """Everything that defines ``design``, and ``derived`` beside it."""
+    return {
+        "format": FORMAT,
+        "ropewalk": __version__,
+        "parameters": {name: getattr(design, name) for name in (*_INTEGERS, *_OTHERS)},
+        "geometry": geometry_to_json(design.geometry),
+        "digest": geometry_digest(design),
+        "derived": derived,
+    }
+
+
+def design_from_json(values: dict[str, Any], where: str) -> Design:
+    """The design that :func:`design_to_json` made ``values`` from; ``where`` begins every error.
+
+    Raises
+    ------
+    InputError
+        If anything that defines the design is missing, unknown or out of range, or is not what the digest says.
+    """
+    top = _checked(Keys(values, where), _KEYS)
+    if values.get("format") != FORMAT:
+        raise top.error("format", f'"{FORMAT}"')
+    inside = top.object("parameters")
+    if inside is None:
+        raise top.error("parameters", "an object")
+    parameters = _checked(inside, (*_INTEGERS, *_OTHERS))
+    source = parameters.required_text("source")
+    design = Design(
+        geometry=geometry_from_json(values.get("geometry"), f"{where}: geometry"),
+        source=next((known for known in _SOURCES if known == source), "synth"),
+        positions=parameters.integer("positions", 1, 1 << 24),
+        value_heads=parameters.required_integer("value_heads", 0, 1024),
+        family=parameters.required_text("family"),
+        **{name: parameters.required_integer(name, 1, high) for name, high in _INTEGERS.items()},
+    )
+    if source != design.source:
+        raise parameters.error("source", " or ".join(_SOURCES))
+    if values.get("digest") != geometry_digest(design):
+        raise top.error("digest", f"the digest of the geometry beside it, {geometry_digest(design)}")
+    return design
+
+
+def _checked(keys: Keys, known: tuple[str, ...]) -> Keys:
+    for key in keys:
+        if key not in known:
+            raise keys.error(key, "absent: it is not a key of a design")
+    return keys

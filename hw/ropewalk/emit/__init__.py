@@ -1,0 +1,1 @@
+"""Turns a design into files: Verilog, ROM contents, the description itself and a page about them."""

@@ -1,0 +1,137 @@
+"""The folder that ``ropewalk generate`` writes and every later command reads."""
+
+import json
+import os
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from ..design import Design
+from ..design_json import design_from_json, design_to_json
+from ..errors import InputError
+from ..gateware.top import RotaryTop
+from ..strict_json import load_json_object
+from .page import folder_page
+from .verilog import emit_verilog, rom_text
+
+DESCRIPTION = "design.json"
+
+
+def derived_facts(design: Design, *, latency: int) -> dict[str, Any]:
+    """What a reader of ``design.json`` wants to know and every program can compute from the rest."""
+    return {
+        "latency": latency,
+        "beats_per_token": design.beats_per_token,
+        "beats_per_head": design.beats_per_head,
+        "beats_per_clock": design.beats_per_clock,
+        "elements_per_beat": design.elements,
+        "container_bits": design.container_bits,
+        "element_order": "interleaved",
+        "coefficient_fraction_bits": design.coefficient.fraction_bits,
+        "slots": {
+            variant.name: {"slot": slot, "positions": limit}
+            for slot, (variant, limit) in enumerate(zip(design.variants, design.limits, strict=True))
+        },
+    }
+
+
+def design_files(design: Design) -> dict[str, str]:
+    """All files of the folder, by name. The same design gives the same bytes on every machine."""
+    top = RotaryTop(design)
+    facts = derived_facts(design, latency=top.latency)
+    files = emit_verilog(design, top)
+    return {
+        **files,
+        DESCRIPTION: json.dumps(design_to_json(design, facts), indent=1) + "\n",
+        "README.md": folder_page(design, latency=top.latency, files=sorted(files)),
+    }
+
+
+def write_design_folder(design: Design, folder: Path, *, force: bool = False) -> None:
+    """Write ``folder``, whole or not at all.
+
+    Raises
+    ------
+    InputError
+        If ``folder`` is a file, holds something and ``force`` is not given, or cannot be written.
+    """
+    check_target(folder, force=force)
+    files = design_files(design)
+    parent = folder.absolute().parent
+    staging = None
+    try:
+        parent.mkdir(parents=True, exist_ok=True)
+        staging = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=parent))
+        inside = staging / "new"
+        inside.mkdir()
+        for name, text in files.items():
+            (inside / name).write_text(text, encoding="utf-8", newline="\n")
+        if folder.exists():
+            os.rename(folder, staging / "old")
+        os.rename(inside, folder)
+    except OSError as error:
+        raise InputError(f"cannot write the folder {folder}: {error.strerror or error}") from error
+    finally:
+        if staging is not None:
+            # A folder that was moved away but not replaced goes back.
+            if (staging / "old").exists() and not folder.exists():
+                os.rename(staging / "old", folder)
+            shutil.rmtree(staging, ignore_errors=True)
+
+
+def check_target(folder: Path, *, force: bool) -> None:
+    """Refuse a folder that must not be written, before any work is done."""
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"{folder} is a file; give a folder")
+    if folder.is_dir():
+        held = sorted(entry.name for entry in folder.iterdir())
+        if held and not force:
+            raise InputError(f"the folder {folder} is not empty; give another one, or --force to replace it")
+        if held and DESCRIPTION not in held:
+            raise InputError(
+                f"the folder {folder} holds {held[0]} but no {DESCRIPTION}, so Ropewalk did not write it and does not "
+                f"replace it; give another one"
+            )
+
+
+def load_design(folder: Path) -> Design:
+    """The design that ``folder`` was generated from.
+
+    Raises
+    ------
+    InputError
+        If ``folder`` holds no readable ``design.json``.
+    """
+    path = folder / DESCRIPTION
+    if not folder.is_dir():
+        raise InputError(f"there is no folder {folder}; ropewalk generate makes one")
+    if not path.exists():
+        raise InputError(f"the folder {folder} holds no {DESCRIPTION}; ropewalk generate makes one")
+    return design_from_json(load_json_object(path), str(path))
+
+
+def changed_roms(design: Design, folder: Path) -> list[str]:
+    """Which ROM files in ``folder`` do not hold the words of ``design``, and where: a sentence for each.
+
+    White space and letter case do not count.
+    """
+    problems = []
+    for name, text in rom_text(design).items():
+        wanted = text.split()
+        try:
+            found = (folder / name).read_text(encoding="ascii").lower().split()
+        except (OSError, UnicodeDecodeError):
+            problems.append(f"{name} is missing or unreadable")
+            continue
+        if len(found) != len(wanted):
+            problems.append(f"{name} holds {len(found)} words instead of {len(wanted)}")
+            continue
+        different = [place for place, pair in enumerate(zip(found, wanted, strict=True)) if pair[0] != pair[1]]
+        if different:
+            place = different[0]
+            problems.append(
+                f"{name}: {len(different)} of {len(wanted)} words differ, the first at address {place}: "
+                f"{found[place][:32]} instead of {wanted[place]}"
+            )
+    return problems

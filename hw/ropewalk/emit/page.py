@@ -1,0 +1,102 @@
+"""The page that lies in a generated folder: its ports and the layout of a beat, for that very design."""
+
+from ..design import Design
+
+
+def folder_page(design: Design, *, latency: int, files: list[str]) -> str:
+    """The folder's README.md."""
+    geometry = design.geometry
+    queries, keys, values = design.heads
+    word = design.container_bits
+    data_bits = design.elements * word
+    lines = [
+        f"# {geometry.model_type}: a rotary engine",
+        "",
+        f"Written by `ropewalk generate`. Top module `ropewalk`, {design.lanes} pairs per clock, "
+        f"{design.data_width}-bit elements, {design.coefficient_width}-bit coefficients, "
+        + ("rows made on the fly" if design.source == "synth" else "rows from a full table")
+        + ".",
+        "",
+        "| file | what it is |",
+        "|---|---|",
+        "| `design.json` | every parameter; all `ropewalk` commands read it |",
+    ]
+    purpose = {
+        "ropewalk.v": "the engine, portable Verilog",
+        "slots.hex": "per slot: loaded, limit, amplitude or place in the table",
+        "steps.hex": "per slot and pair: the step, in turns",
+        "sine.hex": "an octant of sines with their slopes",
+        "rows.hex": "cos and sin of every position",
+    }
+    lines += [f"| `{name}` | {purpose[name]} |" for name in files]
+    lines += [
+        "",
+        "The `.hex` files are read by `$readmemh` under these names: run simulators and synthesis in this folder, or "
+        "with copies of them beside their working directory.",
+        "",
+        "## Ports",
+        "",
+        "| port | direction | bits | meaning |",
+        "|---|---|---|---|",
+        "| `aclk`, `aresetn` | in | 1 | clock; synchronous reset, active low |",
+        f"| `s_axis_token_tdata` | in | 64 | token descriptor, below; with `tvalid`, `tready` |",
+        f"| `s_axis_tdata` | in | {data_bits} | a beat of {design.elements} elements; with `tvalid`, `tready`, `tlast`, `tid[7:0]` |",
+        f"| `m_axis_tdata` | out | {data_bits} | the rotated beat; with `tvalid`, `tready`, `tlast`, `tid[7:0]`, `tuser[2:0]` |",
+        "| `s_axil_*` | | 32 | AXI4-Lite, 12-bit addresses; every access is answered with SLVERR (no registers yet) |",
+        "",
+        "## Token descriptor, one beat",
+        "",
+        "| bits | meaning |",
+        "|---|---|",
+        "| 7:0 | slot |",
+        "| 8 | inverse: rotate by the negated angle |",
+        "| 9 | pass: do not rotate |",
+        "| 10 | unit amplitude |",
+        "| 23:16 | tag: the TID of the token's data |",
+        "| 63:32 | position |",
+        "",
+        "| slot | variant | amplitude | positions |",
+        "|---|---|---|---|",
+    ]
+    lines += [
+        f"| {slot} | {variant.name} | {variant.amplitude:.9g} | 0 to {limit - 1} |"
+        for slot, (variant, limit) in enumerate(zip(design.variants, design.limits, strict=True))
+    ]
+    last = design.beats_per_head - 1
+    lines += [
+        "",
+        "Other slots are empty. A position past the last one, or an empty slot, passes the token unrotated with its error bit set.",
+        "",
+        "## Data",
+        "",
+        f"A token is {queries} query heads, {keys} key heads and {values} value heads, in this order: "
+        f"{design.beats_per_token} beats, TLAST on the last. A head is {geometry.head_dim} elements in "
+        f"{design.beats_per_head} beats.",
+        "",
+        f"Element e of a beat stands in bits {word}e + {design.data_width - 1} down to {word}e, two's complement, "
+        f"sign-extended to {word} bits. Beat b of a head (0 to {last}) carries elements {design.elements}b to "
+        f"{design.elements}b + {design.elements - 1}, in **interleaved** order: elements 2i and 2i + 1 are pair i.",
+    ]
+    if geometry.pairing == "half":
+        half = geometry.rotary_dim // 2
+        start = geometry.rotary_start
+        lines += [
+            "",
+            f"The model itself pairs element i with element i + {half}. Permute every query and key head: element "
+            f"{start} + 2i of the stream is element {start} + i of the model, element {start} + 2i + 1 is element "
+            f"{start} + {half} + i, for i = 0 to {half - 1}. Scores do not change when both are permuted alike.",
+        ]
+    if geometry.rotary_dim < geometry.head_dim:
+        end = geometry.rotary_start + geometry.rotary_dim
+        lines += ["", f"Elements {geometry.rotary_start} to {end - 1} of a head rotate; the others pass bit for bit."]
+    lines += [
+        "",
+        "`m_axis_tuser`: bit 0 error, bits 2:1 kind (0 query, 1 key, 2 value). `m_axis_tid` is the token's tag.",
+        "",
+        "## Rate and latency",
+        "",
+        f"Steady rate {design.beats_per_clock:.3f} beats per clock with a new row for every token. First rotated beat of an idle "
+        f"engine {latency} clocks after its descriptor, data waiting.",
+        "",
+    ]
+    return "\n".join(lines)

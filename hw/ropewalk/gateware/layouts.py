@@ -1,0 +1,89 @@
+"""What flows between the components of the rotary engine, as named payload layouts."""
+
+from amaranth.lib import data
+
+from ..design import POSITION_BITS, Design
+
+ROW_BANKS = 4
+"""Rows held at once: one in use and up to three made ahead of it.
+
+Two would do for a token that outlasts its row. Where making rows is the limit, the source must never wait for the
+reader to let go of a bank, and that takes more than two for tokens nearly as long as their row. A block RAM has the
+room.
+"""
+
+SEQUENCE_BITS = (ROW_BANKS - 1).bit_length() + 2
+"""Rows are numbered modulo four times the banks, so that "older" and "newer" cannot be confused."""
+
+
+def descriptor_layout(axes: int) -> data.StructLayout:
+    """A token descriptor as it stands on the port (PORTS.md): words of 32 bits, word 0 lowest."""
+    return data.StructLayout(
+        {
+            "slot": 8,
+            "flags": data.StructLayout({"inverse": 1, "pass_": 1, "unit_amplitude": 1, "reserved": 5}),
+            "tag": 8,
+            "reserved": 8,
+            "position": data.ArrayLayout(32, axes),
+        }
+    )
+
+
+def source_bits(design: Design) -> int:
+    """Bits of what the row source needs of a slot: the amplitude, or where its rows start in the table."""
+    if design.source == "synth":
+        return 18
+    return max(1, (sum(design.limits) * design.pairs - 1).bit_length())
+
+
+def request_layout(design: Design) -> data.StructLayout:
+    """A row to be made: the slot, the position, and what :func:`source_bits` describes."""
+    return data.StructLayout(
+        {"slot": range(max(2, design.slots)), "position": POSITION_BITS, "source": source_bits(design)}
+    )
+
+
+def token_layout(design: Design) -> data.StructLayout:
+    """A token that has been checked: its row request, and what becomes of its data."""
+    return data.StructLayout(
+        {
+            "request": request_layout(design),
+            "new_row": 1,
+            "unit": 1,
+            "inverse": 1,
+            "error": 1,
+            "tag": 8,
+        }
+    )
+
+
+def context_layout() -> data.StructLayout:
+    """What the framer needs of a token."""
+    return data.StructLayout({"new_row": 1, "unit": 1, "inverse": 1, "error": 1, "tag": 8})
+
+
+def side_layout() -> data.StructLayout:
+    """What accompanies a beat through the engine to the output."""
+    return data.StructLayout({"error": 1, "kind": 2, "last": 1, "tag": 8})
+
+
+def beat_layout(design: Design) -> data.StructLayout:
+    """A beat on its way to the rotator: elements, which row entries it needs, and what accompanies it.
+
+    ``rotated`` has one bit per lane: whether that pair lies in the rotary slice of a head that is rotated.
+    """
+    return data.StructLayout(
+        {
+            "elements": data.ArrayLayout(design.data.shape, design.elements),
+            "rotated": design.lanes,
+            "inverse": 1,
+            "word": range(max(2, design.beats_per_head)),
+            "sequence": SEQUENCE_BITS,
+            "side": side_layout(),
+        }
+    )
+
+
+def entry_layout(design: Design) -> data.StructLayout:
+    """One entry of a row: the quadrant and the magnitudes in the first quadrant."""
+    return data.StructLayout({"quadrant": 2, "cosine": design.coefficient.shape, "sine": design.coefficient.shape})

@@ -1,0 +1,115 @@
+"""Products of words that are wider than one DSP operand, split into tiles and summed in a pipelined tree."""
+
+from dataclasses import dataclass
+
+from amaranth.hdl import Cat, Module, Shape, Signal, Value, signed, unsigned
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+
+from .primitives import Multiplier, delayed
+
+TILE_BITS = 18
+"""Bits of a DSP operand, signed or unsigned."""
+
+
+@dataclass(frozen=True)
+class Tile:
+    """A slice of an operand: its bits and whether its top bit is the operand's sign."""
+
+    low: int
+    shape: Shape
+
+    def of(self, value: Value) -> Value:
+        """The slice of ``value``, with the tile's own sign."""
+        part = value[self.low : self.low + self.shape.width]
+        return part.as_signed() if self.shape.signed else part
+
+
+def tiles(shape: Shape) -> list[Tile]:
+    """Cut an operand into unsigned tiles of 18 bits and a top tile that has its sign."""
+    cuts = []
+    for low in range(0, shape.width, TILE_BITS):
+        width = min(TILE_BITS, shape.width - low)
+        top = low + width == shape.width
+        cuts.append(Tile(low, signed(width) if shape.signed and top else unsigned(width)))
+    return cuts
+
+
+@dataclass(frozen=True)
+class Partial:
+    """A summand: ``value * 2**low``."""
+
+    value: Value
+    low: int
+
+
+class WideMultiplier(wiring.Component):
+    """The product of two words of any width, exact or modulo ``2**result_bits``.
+
+    Latency is that of a :class:`~ropewalk.gateware.primitives.Multiplier` plus one clock per level of the adder
+    tree; one product per clock. Tiles that lie wholly above ``result_bits`` take no multiplier.
+
+    Parameters
+    ----------
+    a, b
+        Shapes of the operands.
+    result_bits
+        Keep only this many low bits of the product, as an unsigned word; ``None`` keeps the exact product.
+
+    Members
+    -------
+    a, b : In
+        The operands.
+    p : Out
+        The product, :attr:`latency` clocks later.
+    """
+
+    def __init__(self, a: Shape, b: Shape, *, result_bits: int | None = None):
+        exact = (Signal(a) * Signal(b)).shape()
+        self._modulo = result_bits is not None
+        self._bits = exact.width if result_bits is None else result_bits
+        self._grid = [(i, j) for i in tiles(a) for j in tiles(b) if i.low + j.low < self._bits]
+        super().__init__({"a": In(a), "b": In(b), "p": Out(unsigned(self._bits) if self._modulo else exact)})
+
+    @property
+    def multipliers(self) -> int:
+        """DSP blocks in all."""
+        return len(self._grid)
+
+    @property
+    def latency(self) -> int:
+        """Clocks from operands to product."""
+        return Multiplier.latency + (len(self._grid) - 1).bit_length()
+
+    def elaborate(self, platform) -> Module:  # noqa: D102
+        m = Module()
+        partials = []
+        for number, (i, j) in enumerate(self._grid):
+            tile = Multiplier(i.shape, j.shape)
+            m.submodules[f"tile_{number}"] = tile
+            m.d.comb += [tile.a.eq(i.of(self.a)), tile.b.eq(j.of(self.b))]
+            partials.append(Partial(tile.p, i.low + j.low))
+        partials.sort(key=lambda partial: partial.low)
+        level = 0
+        while len(partials) > 1:
+            level += 1
+            pairs = [partials[k : k + 2] for k in range(0, len(partials), 2)]
+            partials = [self._sum(m, pair, name=f"sum_{level}_{k}") for k, pair in enumerate(pairs)]
+        m.d.comb += self.p.eq(partials[0].value)
+        return m
+
+    def _sum(self, m: Module, pair: list[Partial], *, name: str) -> Partial:
+        """One register stage: the sum of two partials, or the delay of a lone one."""
+        first = pair[0]
+        if len(pair) == 1:
+            return Partial(delayed(m, first.value, 1, name=name), first.low)
+        # The low bits of the first do not meet the second: they need no adder.
+        gap = pair[1].low - first.low
+        high = (first.value >> gap) + pair[1].value
+        exact = Shape(high.shape().width + gap, high.shape().signed)
+        width = min(exact.width, self._bits - first.low)
+        total = Signal(Shape(width, exact.signed and width == exact.width), name=name, reset_less=True)
+        low = Signal(gap, name=f"{name}_low")
+        m.d.comb += low.eq(first.value)
+        m.d.sync += total.eq(Cat(low, high))
+        return Partial(total, first.low)

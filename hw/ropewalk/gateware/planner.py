@@ -1,0 +1,75 @@
+"""The planner: asks the row source for the rows that tokens need and tells the framer what becomes of their data.
+
+No clock of its own: a token moves on in the clock in which both sides can take it.
+"""
+
+from amaranth.hdl import Module, Signal
+from amaranth.lib import stream, wiring
+from amaranth.lib.wiring import In, Out
+
+from ..design import Design
+from .layouts import ROW_BANKS, SEQUENCE_BITS, context_layout, request_layout, token_layout
+
+
+class RowPlanner(wiring.Component):
+    """Splits a token into a row request, where it needs a new row, and a context for the framer.
+
+    Rows are numbered in the order in which they are asked for, modulo ``2**SEQUENCE_BITS``; row n lives in bank n
+    modulo ``ROW_BANKS``. A row is asked for only when its bank is free: when the row that was there has been made and
+    has been let go of by the reader.
+
+    Members
+    -------
+    token : In stream
+        Checked tokens.
+    request : Out stream
+        Rows to make.
+    context : Out stream
+        Tokens to frame.
+    held : In
+        Number of the oldest row that the reader may still read.
+    writing : In
+        Number of the row that is being made, or is to be made next.
+    """
+
+    def __init__(self, design: Design):
+        super().__init__(
+            {
+                "token": In(stream.Signature(token_layout(design))),
+                "request": Out(stream.Signature(request_layout(design))),
+                "context": Out(stream.Signature(context_layout())),
+                "held": In(SEQUENCE_BITS),
+                "writing": In(SEQUENCE_BITS),
+            }
+        )
+
+    def elaborate(self, platform) -> Module:  # noqa: D102
+        m = Module()
+        token = self.token.payload
+        number = Signal(SEQUENCE_BITS)
+        free = Signal()
+        unread = Signal(SEQUENCE_BITS)
+        unmade = Signal(SEQUENCE_BITS)
+        m.d.comb += [
+            unread.eq(number - self.held),
+            unmade.eq(number - self.writing),
+            free.eq((unread < ROW_BANKS) & (unmade < ROW_BANKS)),
+            self.request.payload.eq(token.request),
+            self.context.payload.new_row.eq(token.new_row),
+            self.context.payload.unit.eq(token.unit),
+            self.context.payload.inverse.eq(token.inverse),
+            self.context.payload.error.eq(token.error),
+            self.context.payload.tag.eq(token.tag),
+        ]
+        # Both receivers are ready or not by their own registers, so looking at one's ready for the other's valid
+        # closes no loop.
+        row_possible = Signal()
+        m.d.comb += [
+            row_possible.eq(~token.new_row | (free & self.request.ready)),
+            self.request.valid.eq(self.token.valid & token.new_row & free & self.context.ready),
+            self.context.valid.eq(self.token.valid & row_possible),
+            self.token.ready.eq(self.context.ready & row_possible),
+        ]
+        with m.If(self.request.valid & self.request.ready):
+            m.d.sync += number.eq(number + 1)
+        return m

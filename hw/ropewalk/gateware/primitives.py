@@ -1,0 +1,148 @@
+"""The registered building blocks: multiplier, block ROM and block RAM, each with one latency.
+
+They are written so that the registers can move into the DSP blocks and block RAMs of a part: no reset, no clock
+enable, no initial value on a register in the datapath. Another family's form of a primitive keeps its latency.
+"""
+
+from amaranth.hdl import Module, Shape, Signal, unsigned
+from amaranth.lib import wiring
+from amaranth.lib.memory import Memory
+from amaranth.lib.wiring import In, Out
+
+from .contents import RomContents
+
+
+def delayed(m: Module, value, clocks: int, *, name: str) -> Signal:
+    """``value`` as it was ``clocks`` clocks ago, without reset. 0 clocks give a plain copy."""
+    copy = Signal(Shape.cast(value.shape()), name=name)
+    m.d.comb += copy.eq(value)
+    for stage in range(clocks):
+        register = Signal(copy.shape(), name=f"{name}_{stage + 1}", reset_less=True)
+        m.d.sync += register.eq(copy)
+        copy = register
+    return copy
+
+
+class Multiplier(wiring.Component):
+    """The exact product of two words that each fit one DSP operand.
+
+    Latency 3 clocks (operand, pipeline and result registers), one product per clock. One DSP block where both
+    operands have 18 bits or fewer.
+
+    Members
+    -------
+    a, b : In
+        The operands.
+    p : Out
+        ``a * b``, three clocks later.
+    """
+
+    latency = 3
+
+    def __init__(self, a: Shape, b: Shape):
+        self._shapes = a, b
+        product = (Signal(a) * Signal(b)).shape()
+        super().__init__({"a": In(a), "b": In(b), "p": Out(product)})
+
+    def elaborate(self, platform) -> Module:  # noqa: D102
+        m = Module()
+        a = Signal(self.a.shape(), reset_less=True)
+        b = Signal(self.b.shape(), reset_less=True)
+        pipeline = Signal(self.p.shape(), reset_less=True)
+        result = Signal(self.p.shape(), reset_less=True)
+        m.d.sync += [a.eq(self.a), b.eq(self.b), pipeline.eq(a * b), result.eq(pipeline)]
+        m.d.comb += self.p.eq(result)
+        return m
+
+
+class BlockRom(wiring.Component):
+    """A ROM that is read every clock, with the output register of the block RAM in use.
+
+    Latency 2 clocks, one word per clock. Addresses past ``depth`` must not be used under a valid.
+
+    Members
+    -------
+    address : In
+        The word to read.
+    data : Out
+        The word, two clocks later.
+    """
+
+    latency = 2
+
+    def __init__(self, contents: RomContents, *, name: str):
+        width, words = contents.width, contents.words
+        if len(words) > contents.depth:
+            raise ValueError(f"ROM {name!r} of {contents.depth} words cannot hold {len(words)}")
+        # Amaranth wraps words that do not fit, and says nothing.
+        if any(type(word) is not int or not 0 <= word < 1 << width for word in words):
+            raise ValueError(f"the words of ROM {name!r} must be plain integers of {width} bits")
+        self._contents = contents
+        self._name = name
+        super().__init__({"address": In(range(contents.depth)), "data": Out(width)})
+
+    def elaborate(self, platform) -> Module:  # noqa: D102
+        m = Module()
+        contents = self._contents
+        memory = Memory(
+            shape=unsigned(contents.width),
+            depth=contents.depth,
+            init=contents.words,
+            attrs={"rom_style": "block"},
+        )
+        m.submodules[self._name] = memory
+        port = memory.read_port()
+        output = Signal(contents.width, reset_less=True)
+        m.d.comb += [port.addr.eq(self.address), self.data.eq(output)]
+        m.d.sync += output.eq(port.data)
+        return m
+
+
+class BlockRam(wiring.Component):
+    """A memory with one write port and one read port that is read every clock.
+
+    Latency 2 clocks from address to data. A word must not be read in the clock in which it is written: users prove
+    that they do not.
+
+    Members
+    -------
+    write_enable, write_address, write_data : In
+        Writes one word.
+    address : In
+        The word to read.
+    data : Out
+        The word, two clocks later.
+    """
+
+    latency = 2
+
+    def __init__(self, *, width: int, depth: int, name: str):
+        self._width = width
+        self._depth = depth
+        self._name = name
+        super().__init__(
+            {
+                "write_enable": In(1),
+                "write_address": In(range(depth)),
+                "write_data": In(width),
+                "address": In(range(depth)),
+                "data": Out(width),
+            }
+        )
+
+    def elaborate(self, platform) -> Module:  # noqa: D102
+        m = Module()
+        memory = Memory(shape=unsigned(self._width), depth=self._depth, init=[])
+        m.submodules[self._name] = memory
+        write = memory.write_port()
+        read = memory.read_port()
+        output = Signal(self._width, reset_less=True)
+        m.d.comb += [
+            write.en.eq(self.write_enable),
+            write.addr.eq(self.write_address),
+            write.data.eq(self.write_data),
+            read.addr.eq(self.address),
+            self.data.eq(output),
+        ]
+        m.d.sync += output.eq(read.data)
+        return m

@@ -1,0 +1,93 @@
+"""The row memory: a row is written once, one pair per clock, and read by every head, also while it is being written.
+
+``ROW_BANKS`` rows are held. One block RAM per lane holds that lane's entries of all banks, so a beat reads the entries
+of all its pairs at once.
+"""
+
+from amaranth.hdl import Cat, Module, Signal
+from amaranth.lib import data, wiring
+from amaranth.lib.wiring import In, Out
+
+from ..design import Design
+from .layouts import ROW_BANKS, SEQUENCE_BITS, entry_layout
+from .primitives import BlockRam
+
+BANK_BITS = (ROW_BANKS - 1).bit_length()
+
+
+class RowMemory(wiring.Component):
+    """Rows under their numbers.
+
+    Entries come in pair order, row after row. Reading takes :attr:`latency` clocks. The reader must not read a word
+    before :attr:`available` says so: a word is never written and read in the same clock.
+
+    Members
+    -------
+    write, entry : In
+        Takes the next entry.
+    writing : Out
+        Number of the row that is being written, or is to be written next.
+    sequence, word, needed : In
+        The row and the beat of a head that the reader wants, and whether it needs any of its entries.
+    available : Out
+        Whether all entries of that word have been written. In the same clock.
+    entries : Out
+        The entries of all lanes, :attr:`latency` clocks after ``sequence`` and ``word``.
+    """
+
+    latency = BlockRam.latency
+
+    def __init__(self, design: Design):
+        self._design = design
+        super().__init__(
+            {
+                "write": In(1),
+                "entry": In(entry_layout(design)),
+                "writing": Out(SEQUENCE_BITS),
+                "sequence": In(SEQUENCE_BITS),
+                "word": In(range(max(2, design.beats_per_head))),
+                "needed": In(1),
+                "available": Out(1),
+                "entries": Out(data.ArrayLayout(entry_layout(design), design.lanes)),
+            }
+        )
+
+    def elaborate(self, platform) -> Module:  # noqa: D102
+        m = Module()
+        design = self._design
+        word_bits = len(self.word)
+        lane_bits = (design.lanes - 1).bit_length()
+        first = design.geometry.rotary_start // 2
+        last = first + design.pairs - 1
+
+        # The place of the next entry among the pairs of a whole head, so that a slice may start in mid-beat.
+        place = Signal(word_bits + lane_bits, init=first)
+        place_word = place[lane_bits:]
+        at_end = Signal()
+        m.d.comb += at_end.eq(place == last)
+        with m.If(self.write):
+            m.d.sync += place.eq(place + 1)
+            with m.If(at_end):
+                m.d.sync += [place.eq(first), self.writing.eq(self.writing + 1)]
+
+        # A word is complete when the next entry belongs to a later one. The slice is contiguous, so nothing before
+        # its first word is ever waited for.
+        ahead = Signal(SEQUENCE_BITS)
+        made = Signal()
+        m.d.comb += [
+            ahead.eq(self.writing - self.sequence),
+            made.eq((ahead != 0) & (ahead <= ROW_BANKS)),
+            self.available.eq(~self.needed | made | ((ahead == 0) & (self.word < place_word))),
+        ]
+
+        for lane in range(design.lanes):
+            ram = BlockRam(width=entry_layout(design).size, depth=ROW_BANKS << word_bits, name="row")
+            m.submodules[f"lane_{lane}"] = ram
+            m.d.comb += [
+                ram.write_enable.eq(self.write & (place[:lane_bits] == lane)),
+                ram.write_address.eq(Cat(place_word, self.writing[:BANK_BITS])),
+                ram.write_data.eq(self.entry),
+                ram.address.eq(Cat(self.word, self.sequence[:BANK_BITS])),
+                self.entries[lane].eq(ram.data),
+            ]
+        return m

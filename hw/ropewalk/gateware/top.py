@@ -1,0 +1,127 @@
+"""The emitted top: the rotary engine behind AXI4-Stream and AXI4-Lite ports under their usual names (``docs/ports.md``)."""
+
+from amaranth.hdl import ClockDomain, ClockSignal, Module, ResetSignal, Signal
+from amaranth.lib import data, wiring
+from amaranth.lib.wiring import In, Out
+
+from ..design import Design
+from .axi_lite import NoRegisters, axi_lite_members
+from .engine import RotaryEngine
+from .layouts import descriptor_layout
+
+
+class RotaryPorts(wiring.Component):
+    """A rotary engine behind the ports of the emitted top, in the ``sync`` domain.
+
+    Members
+    -------
+    s_axis_*, m_axis_* : AXI4-Stream
+        Data in and out: a beat is ``2 * lanes`` elements, each sign-extended into a container of 8, 16 or 32 bits.
+    s_axis_token_* : AXI4-Stream
+        Token descriptors.
+    s_axil_* : AXI4-Lite
+        Registers.
+    """
+
+    def __init__(self, design: Design):
+        self._design = design
+        self._engine = RotaryEngine(design)
+        beat = design.elements * design.container_bits
+        super().__init__(
+            {
+                "s_axis_tdata": In(beat),
+                "s_axis_tid": In(8),
+                "s_axis_tlast": In(1),
+                "s_axis_tvalid": In(1),
+                "s_axis_tready": Out(1),
+                "m_axis_tdata": Out(beat),
+                "m_axis_tid": Out(8),
+                "m_axis_tuser": Out(3),
+                "m_axis_tlast": Out(1),
+                "m_axis_tvalid": Out(1),
+                "m_axis_tready": In(1),
+                "s_axis_token_tdata": In(descriptor_layout(1).size),
+                "s_axis_token_tvalid": In(1),
+                "s_axis_token_tready": Out(1),
+                **axi_lite_members("s_axil_"),
+            }
+        )
+
+    @property
+    def latency(self) -> int:
+        """Clocks from a descriptor to the first rotated beat of an idle engine whose data are waiting."""
+        return self._engine.latency
+
+    def elaborate(self, platform) -> Module:  # noqa: D102
+        m = Module()
+        design = self._design
+        m.submodules.engine = engine = self._engine
+        m.submodules.registers = registers = NoRegisters()
+
+        # Nothing is taken in reset, or it would be lost.
+        awake = Signal()
+        m.d.sync += awake.eq(1)
+
+        container = design.container_bits
+        arrival = engine.packet.payload
+        for index in range(design.elements):
+            m.d.comb += [
+                arrival.elements[index].eq(
+                    self.s_axis_tdata[index * container : index * container + design.data_width]
+                ),
+                self.m_axis_tdata[index * container : (index + 1) * container].eq(
+                    engine.result.payload.elements[index]
+                ),
+            ]
+        side = engine.result.payload.side
+        m.d.comb += [
+            arrival.tag.eq(self.s_axis_tid),
+            arrival.last.eq(self.s_axis_tlast),
+            engine.packet.valid.eq(self.s_axis_tvalid & awake),
+            self.s_axis_tready.eq(engine.packet.ready & awake),
+            self.m_axis_tid.eq(side.tag),
+            self.m_axis_tuser[0].eq(side.error),
+            self.m_axis_tuser[1:].eq(side.kind),
+            self.m_axis_tlast.eq(side.last),
+            self.m_axis_tvalid.eq(engine.result.valid),
+            engine.result.ready.eq(self.m_axis_tready),
+            engine.descriptor.payload.eq(data.View(descriptor_layout(1), self.s_axis_token_tdata)),
+            engine.descriptor.valid.eq(self.s_axis_token_tvalid & awake),
+            self.s_axis_token_tready.eq(engine.descriptor.ready & awake),
+        ]
+        for name, member in axi_lite_members("").items():
+            join(m, member, outside=getattr(self, f"s_axil_{name}"), inside=getattr(registers, name))
+        return m
+
+
+class RotaryTop(wiring.Component):
+    """The emitted top: :class:`RotaryPorts` with a clock and a reset.
+
+    Members
+    -------
+    aclk, aresetn : In
+        The clock, and the synchronous reset, active low.
+    """
+
+    def __init__(self, design: Design):
+        self._ports = RotaryPorts(design)
+        super().__init__({"aclk": In(1), "aresetn": In(1), **self._ports.signature.members})
+
+    @property
+    def latency(self) -> int:
+        """Clocks from a descriptor to the first rotated beat of an idle engine whose data are waiting."""
+        return self._ports.latency
+
+    def elaborate(self, platform) -> Module:  # noqa: D102
+        m = Module()
+        m.domains.sync = ClockDomain("sync")
+        m.d.comb += [ClockSignal().eq(self.aclk), ResetSignal().eq(~self.aresetn)]
+        m.submodules.ports = self._ports
+        for name, member in self._ports.signature.members.items():
+            join(m, member, outside=getattr(self, name), inside=getattr(self._ports, name))
+        return m
+
+
+def join(m: Module, member: wiring.Member, *, outside: Signal, inside: Signal) -> None:
+    """Connect a port to the port of the same flow of a component inside."""
+    m.d.comb += outside.eq(inside) if member.flow == Out else inside.eq(outside)
