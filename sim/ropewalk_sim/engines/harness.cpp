@@ -136,6 +136,9 @@ struct Bench {
         top.s_axis_tvalid = 0;
         top.s_axis_token_tvalid = 0;
         top.m_axis_tready = 0;
+        top.s_axil_awvalid = 0;
+        top.s_axil_wvalid = 0;
+        top.s_axil_arvalid = 0;
         held = false;
         for (int64_t clock = 0; clock < clocks; ++clock) {
             edge();

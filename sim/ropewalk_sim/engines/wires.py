@@ -8,19 +8,26 @@ import numpy as np
 from ropewalk.design import Design
 
 
+def containers(design: Design, data: np.ndarray) -> np.ndarray:
+    """Unsigned containers ``[beats, 2 * lanes]`` from elements ``int64 [beats, 2 * lanes]``, each cut to its bits."""
+    return data.astype(f"<u{design.container_bits // 8}")
+
+
+def elements(design: Design, octets: np.ndarray) -> np.ndarray:
+    """Elements ``int64 [beats, 2 * lanes]`` from ``uint8 [beats, octets]``, the containers read as signed."""
+    return np.ascontiguousarray(octets).view(f"<i{design.container_bits // 8}").astype(np.int64)
+
+
 def pack_words(design: Design, data: np.ndarray) -> np.ndarray:
-    """``uint32 [beats, words]`` from elements ``int64 [beats, 2 * lanes]``, each cut to its container."""
-    containers = data.astype(f"<i{design.container_bits // 8}")
-    octets = containers.view(np.uint8).reshape(len(data), -1)
-    padding = -octets.shape[1] % 4
-    return np.ascontiguousarray(np.pad(octets, ((0, 0), (0, padding)))).view("<u4")
+    """``uint32 [beats, words]`` from elements ``int64 [beats, 2 * lanes]``."""
+    octets = containers(design, data).view(np.uint8).reshape(len(data), design.elements * design.container_bits // 8)
+    return np.ascontiguousarray(np.pad(octets, ((0, 0), (0, -octets.shape[1] % 4)))).view("<u4")
 
 
 def unpack_words(design: Design, words: np.ndarray) -> np.ndarray:
-    """Elements ``int64 [beats, 2 * lanes]``, the containers read as signed, from ``uint32 [beats, words]``."""
-    size = design.container_bits // 8
-    octets = np.ascontiguousarray(words, "<u4").view(np.uint8)[:, : design.elements * size]
-    return np.ascontiguousarray(octets).view(f"<i{size}").astype(np.int64)
+    """Elements ``int64 [beats, 2 * lanes]`` from ``uint32 [beats, words]``."""
+    octets = np.ascontiguousarray(words, "<u4").view(np.uint8).reshape(len(words), -1)
+    return elements(design, octets[:, : design.elements * design.container_bits // 8])
 
 
 def data_words(design: Design) -> int:
