@@ -82,9 +82,9 @@ class _Rom(NamedTuple):
 
 
 def magnitude_format(fmt: SineFormat) -> Format:
-    """Sine and cosine before the amplitude: M fraction bits, -1 to 2**M + 1 ("Correction" has the proof)."""
+    """Sine and cosine before the amplitude: M fraction bits, 0 to 2**M inclusive ("Ranges" has the proof)."""
     bits = fmt.magnitude_fraction_bits
-    return Format(width=bits + 2, fraction_bits=bits, overflow="never")
+    return Format(width=bits + 1, fraction_bits=bits, signed=False, overflow="never")
 
 
 @lru_cache(maxsize=8)
