@@ -146,8 +146,8 @@ def unpack_run(design: Design, packed: PackedRun, output: StreamOutput) -> dict[
             part = words[:, first : first + heads]
             result[name] = part * packed.scale if packed.floats else part.astype(np.int32)
             first += heads
-    result["error"] = output.error.reshape(sent.tokens, -1).any(axis=1).astype(np.uint8)
-    result["scale"] = np.float64(packed.scale)
+    result["error"] = np.asarray(output.error.reshape(sent.tokens, design.beats_per_token).any(axis=1), np.uint8)
+    result["scale"] = np.array(packed.scale)
     return result
 
 

@@ -23,7 +23,14 @@ from ropewalk.emit.folder import load_design
 from ropewalk_sim.beats import Script, Stalls, StreamInput, StreamOutput
 from ropewalk_sim.engines import HANG_CLOCKS, QUIET_CLOCKS, Progress
 from ropewalk_sim.engines.cache import cached
-from ropewalk_sim.engines.toolchain import compiler_version, run_tool, tail, verilator_environment, verilator_version
+from ropewalk_sim.engines.toolchain import (
+    compiler_version,
+    read_verilog,
+    run_tool,
+    tail,
+    verilator_environment,
+    verilator_version,
+)
 from ropewalk_sim.engines.wires import containers, elements
 from ropewalk_sim.errors import EngineError
 
@@ -80,7 +87,7 @@ class CocotbEngine:
             return self._read_result(job)
 
     def _build(self) -> Path:
-        verilog = (self._folder / "ropewalk.v").read_bytes()
+        verilog = read_verilog(self._folder)
 
         def build(target: Path) -> None:
             (target / "ropewalk.v").write_bytes(verilog)

@@ -8,10 +8,21 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
+from ropewalk.errors import InputError
 from ropewalk_sim.errors import EngineError
 
 TAIL_LINES = 15
 """How much of a failed program's output goes into the message."""
+
+
+def read_verilog(folder: Path) -> bytes:
+    """The emitted Verilog of a design folder. Raises ``InputError`` where it is missing."""
+    try:
+        return (folder / "ropewalk.v").read_bytes()
+    except OSError as error:
+        raise InputError(
+            f"{folder / 'ropewalk.v'} cannot be read: {error.strerror}; generate the folder again"
+        ) from None
 
 
 @cache

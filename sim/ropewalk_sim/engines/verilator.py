@@ -18,7 +18,14 @@ from ropewalk.emit.folder import load_design
 from ropewalk_sim.beats import Script, Stalls, StreamInput, StreamOutput
 from ropewalk_sim.engines import HANG_CLOCKS, QUIET_CLOCKS, Progress
 from ropewalk_sim.engines.cache import cached
-from ropewalk_sim.engines.toolchain import compiler, compiler_version, run_tool, verilator_root, verilator_version
+from ropewalk_sim.engines.toolchain import (
+    compiler,
+    compiler_version,
+    read_verilog,
+    run_tool,
+    verilator_root,
+    verilator_version,
+)
 from ropewalk_sim.engines.wires import data_words, pack_words, unpack_words
 from ropewalk_sim.errors import EngineError
 
@@ -230,7 +237,7 @@ class _Bench:
 
 def build_library(folder: Path) -> Path:
     """The compiled library of the Verilog in ``folder``, from the cache or built now."""
-    verilog = (folder / "ropewalk.v").read_bytes()
+    verilog = read_verilog(folder)
     tools = (verilator_version(), compiler_version(), *VERILATE, *COMPILE, *USER_HOOKS)
     include = verilator_root() / "include"
     flags = (*COMPILE, *USER_HOOKS, f"-I{include}", f"-I{include / 'vltstd'}")
