@@ -1,0 +1,137 @@
+"""What `verify` and the demo measure: where two engines differ, and the error against the exact angle."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from ropewalk.design import Design
+from ropewalk_sim.compare import compare
+from ropewalk_sim.exact import exact_rotation, exact_turns
+from ropewalk_sim.statistics import ErrorStatistics, error_statistics
+from ropewalk_sim.stream import INVERSE, PASS, UNIT_AMPLITUDE, StreamInput, StreamOutput
+
+CHUNK_PAIRS = 1 << 18
+"""Pairs that are compared with the exact angle at once, which bounds the memory."""
+
+
+def slot_bits(design: Design, stream: StreamInput, one: StreamOutput, other: StreamOutput, slot: int) -> int:
+    """How many bits of two outputs differ in the tokens of ``slot``, as far as both have the beats.
+
+    ``stream`` must hold whole tokens only, so that beat b belongs to token b // beats_per_token.
+    """
+    beats = min(one.beats, other.beats)
+    chosen = np.flatnonzero(np.repeat(stream.descriptors[:, 0] & 0xFF == slot, design.beats_per_token)[:beats])
+    return compare(design, _beats(one, chosen), _beats(other, chosen)).differing_bits
+
+
+def first_beats(output: StreamOutput, beats: int) -> StreamOutput:
+    """The first ``beats`` beats of ``output``, without its clocks."""
+    return _beats(output, slice(0, beats))
+
+
+def _beats(output: StreamOutput, chosen: slice | NDArray[np.intp]) -> StreamOutput:
+    return StreamOutput(
+        data=output.data[chosen], tid=output.tid[chosen], last=output.last[chosen], user=output.user[chosen]
+    )
+
+
+def head_tokens(design: Design, stream: StreamInput, tokens: int) -> StreamInput:
+    """The first ``tokens`` tokens of a ``stream`` of whole tokens."""
+    beats = tokens * design.beats_per_token
+    return StreamInput(
+        descriptors=stream.descriptors[:tokens],
+        data=stream.data[:beats],
+        tid=stream.tid[:beats],
+        last=stream.last[:beats],
+    )
+
+
+def rotary_pairs(design: Design, data: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The rotated pairs of query and key heads, ``[tokens, heads, pairs, 2]``, of a stream of whole tokens."""
+    geometry = design.geometry
+    heads = data.reshape(-1, sum(design.heads), geometry.head_dim)[:, : design.heads[0] + design.heads[1]]
+    inside = heads[..., geometry.rotary_start : geometry.rotary_start + geometry.rotary_dim]
+    return inside.reshape(*inside.shape[:2], design.pairs, 2)
+
+
+def exact_pairs(design: Design, descriptors: NDArray[np.uint32], pairs: NDArray) -> NDArray[np.float64]:
+    """``pairs [tokens, heads, pairs, 2]`` rotated by the exact angle of their tokens; not rounded, not clipped."""
+    result = np.array(pairs, np.float64)
+    slot, flags = descriptors[:, 0] & 0xFF, (descriptors[:, 0] >> 8) & 0xFF
+    for one in range(len(design.variants)):
+        (chosen,) = np.nonzero((slot == one) & (flags & PASS == 0))
+        if not len(chosen):
+            continue
+        variant = design.variants[one]
+        turns = exact_turns(variant.inverse_frequency, descriptors[chosen, 1].astype(np.int64))
+        turns = np.where((flags[chosen] & INVERSE != 0)[:, None], -turns, turns)[:, None]
+        unit = (flags[chosen] & UNIT_AMPLITUDE != 0)[:, None, None, None]
+        result[chosen] = exact_rotation(pairs[chosen], turns, np.where(unit, 1.0, variant.amplitude))
+    return result
+
+
+@dataclass(frozen=True, kw_only=True)
+class Accuracy:
+    """The error of rotated elements against the exact rotation of their words, in LSB of the result.
+
+    The exact result is clipped to the range of a word, as the engine saturates. ``None`` where nothing was rotated.
+    """
+
+    tokens: int
+    pairs: int
+    worst_lsb: float | None
+    bias_lsb: float | None
+    rms_lsb: float | None
+
+
+NOTHING_ROTATED = Accuracy(tokens=0, pairs=0, worst_lsb=None, bias_lsb=None, rms_lsb=None)
+
+
+def found_and_exact(
+    design: Design, stream: StreamInput, output: StreamOutput, tokens: NDArray[np.intp]
+) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float64]]]:
+    """The rotated pairs of ``tokens`` as they came out and as they should be, in LSB, a chunk at a time."""
+    given, found = rotary_pairs(design, stream.data), rotary_pairs(design, output.data)
+    per_chunk = max(1, CHUNK_PAIRS // (given.shape[1] * given.shape[2]))
+    for first in range(0, len(tokens), per_chunk):
+        chosen = tokens[first : first + per_chunk]
+        exact = exact_pairs(design, stream.descriptors[chosen], given[chosen])
+        yield found[chosen], np.clip(exact, design.data.minimum, design.data.maximum)
+
+
+def errors_lsb(design: Design, stream: StreamInput, output: StreamOutput) -> NDArray[np.float64]:
+    """The error of every element that was rotated, in LSB, flat."""
+    (tokens,) = np.nonzero(rotated_tokens(design, stream, output))
+    return np.concatenate([(word - exact).ravel() for word, exact in found_and_exact(design, stream, output, tokens)])
+
+
+def rotated_tokens(design: Design, stream: StreamInput, output: StreamOutput) -> NDArray[np.bool_]:
+    """``bool [tokens]``: whether a token was to be rotated and has no error on any beat."""
+    passed = (stream.descriptors[:, 0] >> 8) & PASS != 0
+    return ~passed & ~output.error.reshape(stream.tokens, -1).any(axis=1)
+
+
+def accuracy(design: Design, stream: StreamInput, output: StreamOutput, *, skip: int = 0) -> list[Accuracy]:
+    """The accuracy of ``output``, variant by variant in slot order, without the first ``skip`` tokens."""
+    rotated = rotated_tokens(design, stream, output)
+    rotated[:skip] = False
+    slot = stream.descriptors[:, 0] & 0xFF
+    reports = []
+    for one in range(len(design.variants)):
+        (tokens,) = np.nonzero(rotated & (slot == one))
+        if not len(tokens):
+            reports.append(NOTHING_ROTATED)
+            continue
+        chunks = found_and_exact(design, stream, output, tokens)
+        errors = sum((error_statistics(word, exact) for word, exact in chunks), ErrorStatistics())
+        reports.append(
+            Accuracy(
+                tokens=len(tokens),
+                pairs=errors.count // 2,
+                worst_lsb=errors.worst_lsb,
+                bias_lsb=errors.bias_lsb,
+                rms_lsb=errors.rms_lsb,
+            )
+        )
+    return reports

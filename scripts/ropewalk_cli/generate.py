@@ -1,0 +1,161 @@
+"""``ropewalk generate``: from a configuration to a folder with an engine's Verilog, its tables and its description."""
+
+from pathlib import Path
+
+import click
+from ropewalk.design import Design, default_lanes
+from ropewalk.emit.folder import write_design_folder
+from ropewalk.geometry.rotary import RotaryGeometry
+
+from .console import note
+from .geometry import facts
+from .model_options import model_options, read
+
+EPILOG = """\b
+Examples:
+  ropewalk generate gemma-3-270m -o engine
+  ropewalk generate path/to/config.json -o small --lanes 1 --data-width 12
+  ropewalk generate path/to/config.json -o rom --source table --positions 512
+"""
+
+
+@click.command(epilog=EPILOG, short_help="Write the Verilog engine of a model into a folder.")
+@model_options
+@click.option(
+    "--output",
+    "-o",
+    "folder",
+    required=True,
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="The folder to write. It must not exist, or be empty.",
+)
+@click.option(
+    "--lanes",
+    type=int,
+    metavar="N",
+    help="Pairs rotated per clock; a beat carries 2N elements.  [default: the largest of 4, 2, 1 that fits]",
+)
+@click.option(
+    "--clocks-per-pair",
+    type=int,
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="Clocks that a new row takes per pair; 1 is what there is.",
+)
+@click.option("--data-width", type=int, default=16, show_default=True, metavar="W", help="Bits of an element, 4 to 32.")
+@click.option(
+    "--coefficient-width",
+    type=int,
+    default=18,
+    show_default=True,
+    metavar="C",
+    help="Bits of |cos| and |sin|, 8 to 24.",
+)
+@click.option(
+    "--phase-bits",
+    type=int,
+    default=48,
+    show_default=True,
+    metavar="P",
+    help="Bits of the phase, a fraction of one turn, 16 to 48: 44 suffice to position 2^20.",
+)
+@click.option(
+    "--source",
+    type=click.Choice(["synth", "table"]),
+    default="synth",
+    show_default=True,
+    help="Where cos and sin come from: made for each token, or read from a table of all positions in block RAM.",
+)
+@click.option(
+    "--positions",
+    type=int,
+    metavar="N",
+    help="The first position that is refused, for every variant.  [default: each variant's max_position]",
+)
+@click.option("--force", is_flag=True, help="Replace what is in DIR.")
+def generate(
+    model: str,
+    sequence_length: int | None,
+    pairing: str | None,
+    follow: str,
+    verbose: bool,
+    folder: Path,
+    lanes: int | None,
+    clocks_per_pair: int,
+    data_width: int,
+    coefficient_width: int,
+    phase_bits: int,
+    source: str,
+    positions: int | None,
+    force: bool,
+) -> None:
+    """Write the rotary engine of MODEL into the folder DIR.
+
+    MODEL is a config.json as Hugging Face publishes it, a folder that holds one, or the name of a preset. DIR gets
+    the Verilog, the table files that it reads, design.json (every parameter; `run` and `verify` read it) and a
+    README of the ports. The same input gives the same bytes on any machine.
+    """
+    found = read(model, sequence_length, pairing, follow, verbose)
+    design = Design(
+        geometry=found,
+        lanes=default_lanes(found) if lanes is None else lanes,
+        data_width=data_width,
+        coefficient_width=coefficient_width,
+        phase_bits=phase_bits,
+        source=source,  # type: ignore[arg-type]  # click has checked it
+        positions=positions,
+        clocks_per_pair=clocks_per_pair,
+    )
+    write_design_folder(design, folder, force=force)
+    for line in summary(design):
+        click.echo(line)
+    click.echo(f"written to {folder}:")
+    for file in sorted(path for path in folder.rglob("*") if path.is_file()):
+        click.echo(f"  {file.relative_to(folder).as_posix():<24}{file.stat().st_size:>10,} bytes")
+    order = order_note(found)
+    if order:
+        note(order)
+
+
+def summary(design: Design) -> list[str]:
+    """What ``design`` is, in a few lines for a person."""
+    found = design.geometry
+    lines = [f"{found.model_type}: rotary engine"]
+    lines += [f"  {name:<18}{value}" for name, value in facts(found)]
+    for slot, (variant, limit) in enumerate(zip(design.variants, design.limits, strict=True)):
+        slot_text = f"{variant.name}, amplitude {variant.amplitude:.6g}, positions 0 to {limit - 1:,}"
+        lines.append(f"  {f'slot {slot}':<18}{slot_text}")
+    rows = "made for each token" if design.source == "synth" else "read from a table"
+    rate = f"{design.beats_per_clock:.2f} beats per clock"
+    lines += [
+        f"  {'source of rows':<18}{design.source}: {rows}",
+        f"  {'widths':<18}{design.data_width}-bit data, {design.coefficient_width}-bit coefficients, "
+        f"{design.phase_bits}-bit phase",
+        f"  {'lanes':<18}{design.lanes}: {design.elements} elements per beat, {design.beats_per_token} per token, "
+        f"{rate} where every token has a new position",
+    ]
+    return lines
+
+
+def order_note(found: RotaryGeometry) -> str | None:
+    """What a user whose model pairs elements otherwise than the engine must do; None where nothing is to be done."""
+    if found.pairing == found.output_pairing == "interleaved":
+        return None
+    start, half = found.rotary_start, found.rotary_dim // 2
+    shift = f"{start} + " if start else ""
+    permutation = (
+        f"element {shift}2j of a head is the model's element {shift}j, and element {shift}2j + 1 is the model's "
+        f"element {shift}j + {half}, for j from 0 to {half - 1}"
+    )
+    if found.pairing == "half":
+        return (
+            f"this model pairs its elements in half order, and this engine takes and gives them in interleaved order: "
+            f"{permutation}; permute q and k going in, and back where the order matters coming out (q.k does not "
+            f"depend on it)."
+        )
+    return (
+        f"this model gives its result in half order, and this engine gives it in interleaved order: "
+        f"coming out, {permutation} (q.k does not depend on it)."
+    )

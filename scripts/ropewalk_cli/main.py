@@ -1,0 +1,94 @@
+"""The ``ropewalk`` command: its sub-commands, and what it does with everything that goes wrong.
+
+Exit codes: 0 done; 1 a comparison, build or run failed; 2 bad input. A person never sees a traceback, unless
+``ROPEWALK_DEBUG=1`` asks for it.
+"""
+
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from importlib import metadata
+
+import click
+from ropewalk.errors import InputError
+from ropewalk_sim.errors import EngineError
+
+from .console import complain
+from .generate import generate
+from .geometry import geometry
+from .run import run
+from .verify import verify
+
+DONE, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
+"""Exit codes; 130 is what a shell reports for a command that Ctrl-C ended."""
+
+EPILOG = """\b
+Examples:
+  ropewalk geometry gemma-3-270m
+  ropewalk generate gemma-3-270m -o engine
+  ropewalk run engine --input x.npz --output y.npz
+  ropewalk verify engine
+"""
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110}, epilog=EPILOG)
+@click.version_option(metadata.version("ropewalk"), prog_name="ropewalk", message="%(prog)s %(version)s")
+def cli() -> None:
+    """Positional encoding for transformer accelerators.
+
+    Ropewalk reads the configuration of a real model (its config.json) and generates the Verilog of a rotary
+    embedding engine for it, together with a fixed-point model that agrees with the Verilog in every bit.
+
+    The usual order: `geometry` shows what a configuration means, `generate` writes an engine into a folder, `run`
+    streams your arrays through it, `verify` compares all simulators and measures the error.
+    """
+
+
+for command in (geometry, generate, run, verify):
+    cli.add_command(command)
+
+
+def call(arguments: Sequence[str] | None = None) -> int:
+    """Carry out one command line (``sys.argv`` by default) and give its exit code."""
+    try:
+        code = cli.main(args=arguments, prog_name="ropewalk", standalone_mode=False)
+        sys.stdout.flush()
+    except click.ClickException as error:
+        where = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else "ropewalk"
+        complain(f"{error.format_message().rstrip('.')} ('{where} --help' explains the command).")
+        return BAD_INPUT
+    except InputError as error:
+        complain(str(error))
+        return BAD_INPUT
+    except EngineError as error:
+        complain(str(error))
+        return FAILED
+    except (click.Abort, KeyboardInterrupt):
+        complain("interrupted; nothing was left behind.")
+        return INTERRUPTED
+    except BrokenPipeError:
+        # The reader of our output went away (`| head`): no fault of anybody's. Python must not try to flush again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return DONE
+    except MemoryError:
+        complain("there is not enough memory for this.")
+        return FAILED
+    except Exception as error:
+        if os.environ.get("ROPEWALK_DEBUG"):
+            traceback.print_exc()
+        complain(
+            f"this is a fault in Ropewalk itself ({type(error).__name__}: {error}); please report it, with the "
+            f"command and what ROPEWALK_DEBUG=1 in its environment adds to the output."
+        )
+        return FAILED
+    return code if isinstance(code, int) else DONE
+
+
+def main() -> None:
+    """Entry point of the console script."""
+    sys.exit(call())
+
+
+if __name__ == "__main__":
+    main()
