@@ -16,6 +16,9 @@ POSITION_BITS = 24
 AMPLITUDE = Format(width=18, fraction_bits=17, signed=False)
 """The amplitude word of a slot, whatever the coefficients' width."""
 
+ROW_ROUND_TRIP = 48
+"""At most so many clocks pass from asking for a row to its first entry being read and its bank being free again."""
+
 MAX_TABLE_ENTRIES = 1 << 22
 """Pairs that a table source may hold in all: beyond this no FPGA could hold it and Python should not try."""
 
@@ -157,8 +160,8 @@ class Design:
             if entries > MAX_TABLE_ENTRIES:
                 megabits = entries * self.row_entry_bits / 1e6
                 raise InputError(
-                    f"a table of {sum(self.limits)} positions x {self.pairs} pairs takes {megabits:.0f} Mbit, more than "
-                    f"any block RAM holds; give fewer positions (at most {MAX_TABLE_ENTRIES // self.pairs} over all "
+                    f"a table of {sum(self.limits)} positions x {self.pairs} pairs takes {megabits:.0f} Mbit, more "
+                    f"than any block RAM holds; give fewer positions (at most {MAX_TABLE_ENTRIES // self.pairs} over all "
                     f"variants) or use the synth source"
                 )
 
@@ -199,6 +202,20 @@ class Design:
     def row_entry_bits(self) -> int:
         """Bits of one row entry: quadrant, |cos|, |sin|, the first lowest."""
         return 2 + 2 * self.coefficient_width
+
+    @property
+    def row_banks(self) -> int:
+        """Rows held at once, a power of two: one in use and the others made ahead of it.
+
+        Two would do for a token that outlasts its row. Where making rows is the limit, the source must never wait for
+        the reader to let go of a bank, and a row takes :data:`ROW_ROUND_TRIP` clocks to come round.
+        """
+        return max(4, 1 << (-(-ROW_ROUND_TRIP // (self.pairs * self.clocks_per_pair))).bit_length())
+
+    @property
+    def row_number_bits(self) -> int:
+        """Rows are numbered modulo four times the banks, so that "older" and "newer" cannot be confused."""
+        return self.row_banks.bit_length() + 1
 
     @property
     def elements(self) -> int:

@@ -1,7 +1,6 @@
 """The folder that ``ropewalk generate`` writes and every later command reads."""
 
 import json
-import os
 import shutil
 import tempfile
 from pathlib import Path
@@ -68,15 +67,15 @@ def write_design_folder(design: Design, folder: Path, *, force: bool = False) ->
         for name, text in files.items():
             (inside / name).write_text(text, encoding="utf-8", newline="\n")
         if folder.exists():
-            os.rename(folder, staging / "old")
-        os.rename(inside, folder)
+            folder.rename(staging / "old")
+        inside.rename(folder)
     except OSError as error:
         raise InputError(f"cannot write the folder {folder}: {error.strerror or error}") from error
     finally:
         if staging is not None:
             # A folder that was moved away but not replaced goes back.
             if (staging / "old").exists() and not folder.exists():
-                os.rename(staging / "old", folder)
+                (staging / "old").rename(folder)
             shutil.rmtree(staging, ignore_errors=True)
 
 

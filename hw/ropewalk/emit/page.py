@@ -39,9 +39,11 @@ def folder_page(design: Design, *, latency: int, files: list[str]) -> str:
         "| port | direction | bits | meaning |",
         "|---|---|---|---|",
         "| `aclk`, `aresetn` | in | 1 | clock; synchronous reset, active low |",
-        f"| `s_axis_token_tdata` | in | 64 | token descriptor, below; with `tvalid`, `tready` |",
-        f"| `s_axis_tdata` | in | {data_bits} | a beat of {design.elements} elements; with `tvalid`, `tready`, `tlast`, `tid[7:0]` |",
-        f"| `m_axis_tdata` | out | {data_bits} | the rotated beat; with `tvalid`, `tready`, `tlast`, `tid[7:0]`, `tuser[2:0]` |",
+        "| `s_axis_token_tdata` | in | 64 | token descriptor, below; with `tvalid`, `tready` |",
+        f"| `s_axis_tdata` | in | {data_bits} | a beat of {design.elements} elements; with `tvalid`, `tready`, `tlast`, "
+        "`tid[7:0]` |",
+        f"| `m_axis_tdata` | out | {data_bits} | the rotated beat; with `tvalid`, `tready`, `tlast`, `tid[7:0]`, "
+        "`tuser[2:0]` |",
         "| `s_axil_*` | | 32 | AXI4-Lite, 12-bit addresses; every access is answered with SLVERR (no registers yet) |",
         "",
         "## Token descriptor, one beat",
@@ -65,7 +67,8 @@ def folder_page(design: Design, *, latency: int, files: list[str]) -> str:
     last = design.beats_per_head - 1
     lines += [
         "",
-        "Other slots are empty. A position past the last one, or an empty slot, passes the token unrotated with its error bit set.",
+        "Other slots are empty. A position past the last one, or an empty slot, passes the token unrotated with its "
+        "error bit set.",
         "",
         "## Data",
         "",
@@ -95,8 +98,8 @@ def folder_page(design: Design, *, latency: int, files: list[str]) -> str:
         "",
         "## Rate and latency",
         "",
-        f"Steady rate {design.beats_per_clock:.3f} beats per clock with a new row for every token. First rotated beat of an idle "
-        f"engine {latency} clocks after its descriptor, data waiting.",
+        f"Steady rate {design.beats_per_clock:.3f} beats per clock with a new row for every token. First rotated beat "
+        f"of an idle engine {latency} clocks after its descriptor, data waiting.",
         "",
     ]
     return "\n".join(lines)

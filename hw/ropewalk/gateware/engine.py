@@ -17,7 +17,7 @@ from ..design import Design
 from .descriptor import DescriptorPort
 from .framer import Framer, packet_layout
 from .generator import RowGenerator
-from .layouts import SEQUENCE_BITS, beat_layout, descriptor_layout, side_layout
+from .layouts import beat_layout, descriptor_layout, side_layout
 from .planner import RowPlanner
 from .primitives import delayed
 from .rotator import Rotator
@@ -103,7 +103,7 @@ class RotaryEngine(wiring.Component):
         credits = Signal(range(depth + 1), init=depth)
         enter = Signal()
         leave = Signal()
-        held = Signal(SEQUENCE_BITS, init=-1)
+        held = Signal(design.row_number_bits, init=-1)
         m.d.comb += [
             memory.sequence.eq(beat.sequence),
             memory.word.eq(beat.word),

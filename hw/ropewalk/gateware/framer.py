@@ -11,7 +11,7 @@ from amaranth.lib.wiring import In, Out
 
 from ..design import Design
 from .descriptor import CAPACITY
-from .layouts import SEQUENCE_BITS, beat_layout, context_layout
+from .layouts import beat_layout, context_layout
 
 QUERY, KEY, VALUE = range(3)
 """Kinds of head, as TUSER names them."""
@@ -64,7 +64,7 @@ class Framer(wiring.Component):
 
         active = Signal()
         current = Signal(context_layout(), reset_less=True)
-        sequence = Signal(SEQUENCE_BITS, init=-1)
+        sequence = Signal(design.row_number_bits, init=-1)
         mismatched = Signal()
         excess = Signal()
 

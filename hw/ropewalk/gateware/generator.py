@@ -14,7 +14,7 @@ from amaranth.lib.wiring import In, Out
 
 from ..design import AMPLITUDE, POSITION_BITS, Design
 from .contents import pair_bits, step_contents
-from .layouts import ROW_BANKS, entry_layout, request_layout
+from .layouts import entry_layout, request_layout
 from .multiply import WideMultiplier
 from .primitives import BlockRom, delayed
 from .sine import SineGenerator
@@ -100,10 +100,10 @@ class RowGenerator(wiring.Component):
 
         # Amplitude: that of the row the pair belongs to. Rows are in flight at most one per bank.
         amplitudes = Array(
-            Signal(AMPLITUDE.shape, name=f"amplitude_{bank}", reset_less=True) for bank in range(ROW_BANKS)
+            Signal(AMPLITUDE.shape, name=f"amplitude_{bank}", reset_less=True) for bank in range(design.row_banks)
         )
-        newest = Signal(range(ROW_BANKS))
-        oldest = Signal(range(ROW_BANKS))
+        newest = Signal(range(design.row_banks))
+        oldest = Signal(range(design.row_banks))
         with m.If(self.request.valid & self.request.ready):
             m.d.sync += [amplitudes[newest].eq(self.request.payload.source), newest.eq(newest + 1)]
         with m.If(valid[self._to_amplitude] & last[self._to_amplitude]):

@@ -4,17 +4,6 @@ from amaranth.lib import data
 
 from ..design import POSITION_BITS, Design
 
-ROW_BANKS = 4
-"""Rows held at once: one in use and up to three made ahead of it.
-
-Two would do for a token that outlasts its row. Where making rows is the limit, the source must never wait for the
-reader to let go of a bank, and that takes more than two for tokens nearly as long as their row. A block RAM has the
-room.
-"""
-
-SEQUENCE_BITS = (ROW_BANKS - 1).bit_length() + 2
-"""Rows are numbered modulo four times the banks, so that "older" and "newer" cannot be confused."""
-
 
 def descriptor_layout(axes: int) -> data.StructLayout:
     """A token descriptor as it stands on the port (PORTS.md): words of 32 bits, word 0 lowest."""
@@ -78,7 +67,7 @@ def beat_layout(design: Design) -> data.StructLayout:
             "rotated": design.lanes,
             "inverse": 1,
             "word": range(max(2, design.beats_per_head)),
-            "sequence": SEQUENCE_BITS,
+            "sequence": design.row_number_bits,
             "side": side_layout(),
         }
     )

@@ -8,15 +8,15 @@ from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from ..design import Design
-from .layouts import ROW_BANKS, SEQUENCE_BITS, context_layout, request_layout, token_layout
+from .layouts import context_layout, request_layout, token_layout
 
 
 class RowPlanner(wiring.Component):
     """Splits a token into a row request, where it needs a new row, and a context for the framer.
 
-    Rows are numbered in the order in which they are asked for, modulo ``2**SEQUENCE_BITS``; row n lives in bank n
-    modulo ``ROW_BANKS``. A row is asked for only when its bank is free: when the row that was there has been made and
-    has been let go of by the reader.
+    Rows are numbered in the order in which they are asked for, modulo ``2**design.row_number_bits``; row n lives in
+    bank n modulo ``design.row_banks``. A row is asked for only when its bank is free: when the row that was there has
+    been made and has been let go of by the reader.
 
     Members
     -------
@@ -33,27 +33,29 @@ class RowPlanner(wiring.Component):
     """
 
     def __init__(self, design: Design):
+        self._design = design
         super().__init__(
             {
                 "token": In(stream.Signature(token_layout(design))),
                 "request": Out(stream.Signature(request_layout(design))),
                 "context": Out(stream.Signature(context_layout())),
-                "held": In(SEQUENCE_BITS),
-                "writing": In(SEQUENCE_BITS),
+                "held": In(design.row_number_bits),
+                "writing": In(design.row_number_bits),
             }
         )
 
     def elaborate(self, platform) -> Module:  # noqa: D102
         m = Module()
         token = self.token.payload
-        number = Signal(SEQUENCE_BITS)
+        banks, bits = self._design.row_banks, self._design.row_number_bits
+        number = Signal(bits)
         free = Signal()
-        unread = Signal(SEQUENCE_BITS)
-        unmade = Signal(SEQUENCE_BITS)
+        unread = Signal(bits)
+        unmade = Signal(bits)
         m.d.comb += [
             unread.eq(number - self.held),
             unmade.eq(number - self.writing),
-            free.eq((unread < ROW_BANKS) & (unmade < ROW_BANKS)),
+            free.eq((unread < banks) & (unmade < banks)),
             self.request.payload.eq(token.request),
             self.context.payload.new_row.eq(token.new_row),
             self.context.payload.unit.eq(token.unit),

@@ -1,7 +1,7 @@
 """The row memory: a row is written once, one pair per clock, and read by every head, also while it is being written.
 
-``ROW_BANKS`` rows are held. One block RAM per lane holds that lane's entries of all banks, so a beat reads the entries
-of all its pairs at once.
+``design.row_banks`` rows are held. One block RAM per lane holds that lane's entries of all banks, so a beat reads the
+entries of all its pairs at once.
 """
 
 from amaranth.hdl import Cat, Module, Signal
@@ -9,10 +9,8 @@ from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
 from ..design import Design
-from .layouts import ROW_BANKS, SEQUENCE_BITS, entry_layout
+from .layouts import entry_layout
 from .primitives import BlockRam
-
-BANK_BITS = (ROW_BANKS - 1).bit_length()
 
 
 class RowMemory(wiring.Component):
@@ -43,8 +41,8 @@ class RowMemory(wiring.Component):
             {
                 "write": In(1),
                 "entry": In(entry_layout(design)),
-                "writing": Out(SEQUENCE_BITS),
-                "sequence": In(SEQUENCE_BITS),
+                "writing": Out(design.row_number_bits),
+                "sequence": In(design.row_number_bits),
                 "word": In(range(max(2, design.beats_per_head))),
                 "needed": In(1),
                 "available": Out(1),
@@ -56,6 +54,7 @@ class RowMemory(wiring.Component):
         m = Module()
         design = self._design
         word_bits = len(self.word)
+        bank_bits = (design.row_banks - 1).bit_length()
         lane_bits = (design.lanes - 1).bit_length()
         first = design.geometry.rotary_start // 2
         last = first + design.pairs - 1
@@ -72,22 +71,22 @@ class RowMemory(wiring.Component):
 
         # A word is complete when the next entry belongs to a later one. The slice is contiguous, so nothing before
         # its first word is ever waited for.
-        ahead = Signal(SEQUENCE_BITS)
+        ahead = Signal(design.row_number_bits)
         made = Signal()
         m.d.comb += [
             ahead.eq(self.writing - self.sequence),
-            made.eq((ahead != 0) & (ahead <= ROW_BANKS)),
+            made.eq((ahead != 0) & (ahead <= design.row_banks)),
             self.available.eq(~self.needed | made | ((ahead == 0) & (self.word < place_word))),
         ]
 
         for lane in range(design.lanes):
-            ram = BlockRam(width=entry_layout(design).size, depth=ROW_BANKS << word_bits, name="row")
+            ram = BlockRam(width=entry_layout(design).size, depth=design.row_banks << word_bits, name="row")
             m.submodules[f"lane_{lane}"] = ram
             m.d.comb += [
                 ram.write_enable.eq(self.write & (place[:lane_bits] == lane)),
-                ram.write_address.eq(Cat(place_word, self.writing[:BANK_BITS])),
+                ram.write_address.eq(Cat(place_word, self.writing[:bank_bits])),
                 ram.write_data.eq(self.entry),
-                ram.address.eq(Cat(self.word, self.sequence[:BANK_BITS])),
+                ram.address.eq(Cat(self.word, self.sequence[:bank_bits])),
                 self.entries[lane].eq(ram.data),
             ]
         return m

@@ -1,4 +1,4 @@
-"""The emitted top: the rotary engine behind AXI4-Stream and AXI4-Lite ports under their usual names (``docs/ports.md``)."""
+"""The emitted top: the rotary engine behind AXI4-Stream and AXI4-Lite ports (``docs/ports.md``)."""
 
 from amaranth.hdl import ClockDomain, ClockSignal, Module, ResetSignal, Signal
 from amaranth.lib import data, wiring
