@@ -83,8 +83,9 @@ def _load_array(where: str, archive: zipfile.ZipFile, member: zipfile.ZipInfo) -
                 (2, 0): np.lib.format.read_array_header_2_0,
             }[version]
             shape, fortran, dtype = read_header(file)
-        except (ValueError, KeyError, TypeError) as error:
-            raise InputError(f"{where} is not a plain numpy array ({str(error).splitlines()[0][:100]})") from None
+        except Exception as error:  # numpy hands the header to Python's parser, which fails in many ways
+            reason = " ".join(str(error).split())[:100]
+            raise InputError(f"{where} is not a plain numpy array ({reason})") from None
         if dtype.hasobject:
             raise InputError(f"{where} holds Python objects, which are never read; save numbers or strings")
         if dtype.names is not None or dtype.subdtype is not None or dtype.itemsize == 0:
