@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
+import click
 import numpy as np
 from numpy.typing import NDArray
-from rich.console import Console
 from ropewalk.design import Design, default_lanes
 from ropewalk.emit.folder import write_design_folder
 from ropewalk.errors import InputError
@@ -25,7 +25,7 @@ from ropewalk_sim.stream import PackedRun, StreamInput, StreamOutput, pack_run, 
 
 from . import picture
 from .console import complain, one_line, progress
-from .evidence import errors_lsb, exact_pairs, first_beats, head_tokens, rotary_pairs
+from .evidence import beats_of, errors_lsb, exact_pairs, rotary_pairs, some_beats, some_tokens
 from .generate import summary
 from .sample import random_stream, stream_of
 from .software import float32_angles, float32_rotation
@@ -37,8 +37,8 @@ LAYERS_KNOWN = (0, 5)
 BASES = {"sliding_attention": 10_000.0, "full_attention": 1_000_000.0}
 """The model's two bases, for the float32 software beside the engine."""
 
-SLOW_TOKENS = 18
-"""Tokens for the simulators of some hundred beats per second: the first position through all layers."""
+SLOW_TOKENS = slice(7 * 18, 9 * 18)
+"""Tokens for the simulators of some hundred beats per second: the last prefilled and the first decoded, all layers."""
 RANDOM_TOKENS = 2_048
 CURVE_POSITIONS = 480
 CURVE_WIDTH = 8
@@ -49,12 +49,15 @@ SEED = 270
 
 @dataclass(frozen=True, kw_only=True)
 class Capture:
-    """The real model's arrays as ``run`` takes them, the variant changing with the layer from token to token."""
+    """The real model's arrays as ``run`` takes them, position by position through all layers.
+
+    ``layer`` is each token's layer; ``software`` what the software made of :data:`LAYERS_KNOWN`, queries before keys:
+    ``[layers, positions, heads, head_dim]``.
+    """
 
     arrays: dict[str, NDArray]
     layer: NDArray[np.int64]
-    software_q: NDArray[np.float32]
-    software_k: NDArray[np.float32]
+    software: NDArray[np.float32]
 
 
 def interleaved(heads: NDArray) -> NDArray:
@@ -84,8 +87,7 @@ def load_capture() -> Capture:
             "variant": np.tile(names, tokens),
         },
         layer=np.tile(np.arange(layers), tokens),
-        software_q=in_order(stored["q_rot_hf_layers_0_5"]),
-        software_k=in_order(stored["k_rot_hf_layers_0_5"]),
+        software=interleaved(np.concatenate([stored["q_rot_hf_layers_0_5"], stored["k_rot_hf_layers_0_5"]], axis=2)),
     )
 
 
@@ -96,7 +98,13 @@ def say(text: str = "") -> None:
 
 def heading(text: str) -> None:
     """Print the heading of a part of the story."""
-    Console(highlight=False).print(f"\n{text}", style="bold", markup=False)
+    click.secho(f"\n{text}", bold=True)
+
+
+def shown(path: Path) -> str:
+    """``path`` as short as it can be typed from here."""
+    here = Path.cwd()
+    return str(path.resolve().relative_to(here) if path.resolve().is_relative_to(here) else path)
 
 
 def run_engine(name: str, folder: Path, stream: StreamInput) -> tuple[StreamOutput, float]:
@@ -118,11 +126,15 @@ def compare_engines(design: Design, folder: Path, packed: PackedRun, everything:
         ("icarus", "the Verilog in Icarus, under cocotb"),
         ("amaranth", "the gateware in Amaranth's simulator"),
     ):
-        tokens = packed.stream.tokens if everything or name == "verilator" else SLOW_TOKENS
-        output, seconds = run_engine(name, folder, head_tokens(design, packed.stream, tokens))
-        bits = compare(design, first_beats(reference, tokens * design.beats_per_token), output).differing_bits
+        tokens = slice(0, packed.stream.tokens) if everything or name == "verilator" else SLOW_TOKENS
+        stream = some_tokens(design, packed.stream, tokens)
+        output, seconds = run_engine(name, folder, stream)
+        bits = compare(design, some_beats(reference, beats_of(design, tokens)), output).differing_bits
         unlike += bits
-        say(f"  {what:<38}{tokens:>4} tokens, {output.data.size:>7,} elements: {bits} bits differ  ({seconds:.1f} s)")
+        say(
+            f"  {what:<38}{stream.tokens:>4} tokens, {output.data.size:>7,} elements: {bits} bits differ  "
+            f"({seconds:.1f} s)"
+        )
         result = output if name == "verilator" else result
     if unlike:
         raise EngineError(f"{unlike} bits differ between the engines and the model")
@@ -138,24 +150,20 @@ def report_errors(design: Design, capture: Capture, packed: PackedRun, output: S
         f"mean {error.mean():+.4f}, rms {np.sqrt(np.mean(error**2)):.3f}"
     )
     result = unpack_run(design, packed, output)
-    known = np.isin(capture.layer, LAYERS_KNOWN)
-    order = np.argsort(capture.layer[known], kind="stable")
-    floats = np.concatenate([capture.arrays["q"], capture.arrays["k"]], axis=1)[known][order]
-    engine = np.concatenate([result["q"], result["k"]], axis=1)[known][order]
-    software = np.concatenate([capture.software_q, capture.software_k], axis=1)
-    pairs = floats.reshape(*floats.shape[:2], design.pairs, 2)
-    exact = exact_pairs(design, packed.stream.descriptors[known][order], pairs).reshape(floats.shape)
-    for one, layer in enumerate(LAYERS_KNOWN):
-        part = slice(one * len(floats) // 2, (one + 1) * len(floats) // 2)
-        between = np.abs(engine[part] - software[part])
-        largest = np.abs(software[part]).max()
+    floats = np.concatenate([capture.arrays["q"], capture.arrays["k"]], axis=1)
+    engine = np.concatenate([result["q"], result["k"]], axis=1)
+    for layer, software in zip(LAYERS_KNOWN, capture.software, strict=True):
+        chosen = capture.layer == layer
+        pairs = floats[chosen].reshape(*software.shape[:2], design.pairs, 2)
+        exact = exact_pairs(design, packed.stream.descriptors[chosen], pairs).reshape(software.shape)
+        apart = float(np.abs(engine[chosen] - software).max())
         say(
-            f"  layer {layer} ({capture.arrays['variant'][known][order][part][0]}), against the software's own result: "
-            f"worst {between.max():.2g} = {between.max() / packed.scale:.2f} LSB, of values up to {largest:.3g}"
+            f"  layer {layer} ({capture.arrays['variant'][chosen][0]}), values up to {np.abs(software).max():.3g}: "
+            f"against the software's own result at most {apart:.2g} = {apart / packed.scale:.2f} LSB apart"
         )
         say(
-            f"    against the exact rotation of the floats:  engine {np.abs(engine[part] - exact[part]).max():.2g}, "
-            f"software {np.abs(software[part] - exact[part]).max():.2g}"
+            f"    against the exact rotation of the floats, input rounding included: engine at most "
+            f"{np.abs(engine[chosen] - exact).max():.2g} off, software {np.abs(software - exact).max():.2g}"
         )
     return error
 
@@ -219,7 +227,7 @@ def show(folder: Path, everything: bool) -> None:
     for line in summary(design):
         say(f"  {line}")
     files = sorted(path.relative_to(engine).as_posix() for path in engine.rglob("*") if path.is_file())
-    say(f"  in {engine}: {', '.join(files)}")
+    say(f"  in {shown(engine)}: {', '.join(files)}")
 
     capture = load_capture()
     packed = pack_run(design, capture.arrays)
@@ -244,7 +252,7 @@ def show(folder: Path, everything: bool) -> None:
     target = folder / "error.png"
     picture.draw(story, target)
     heading("5. The picture")
-    say(f"  {target}: this error as a histogram and against position, beside the float32 software's")
+    say(f"  {shown(target)}: this error as a histogram and against position, beside the float32 software's")
     say(f"\nDone in {time.perf_counter() - started:.0f} s. Next: .venv/bin/ropewalk --help, or scripts/test.")
 
 

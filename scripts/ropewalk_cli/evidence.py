@@ -22,29 +22,27 @@ def slot_bits(design: Design, stream: StreamInput, one: StreamOutput, other: Str
     """
     beats = min(one.beats, other.beats)
     chosen = np.flatnonzero(np.repeat(stream.descriptors[:, 0] & 0xFF == slot, design.beats_per_token)[:beats])
-    return compare(design, _beats(one, chosen), _beats(other, chosen)).differing_bits
+    return compare(design, some_beats(one, chosen), some_beats(other, chosen)).differing_bits
 
 
-def first_beats(output: StreamOutput, beats: int) -> StreamOutput:
-    """The first ``beats`` beats of ``output``, without its clocks."""
-    return _beats(output, slice(0, beats))
-
-
-def _beats(output: StreamOutput, chosen: slice | NDArray[np.intp]) -> StreamOutput:
+def some_beats(output: StreamOutput, chosen: slice | NDArray[np.intp]) -> StreamOutput:
+    """The chosen beats of ``output``, without its clocks."""
     return StreamOutput(
         data=output.data[chosen], tid=output.tid[chosen], last=output.last[chosen], user=output.user[chosen]
     )
 
 
-def head_tokens(design: Design, stream: StreamInput, tokens: int) -> StreamInput:
-    """The first ``tokens`` tokens of a ``stream`` of whole tokens."""
-    beats = tokens * design.beats_per_token
+def some_tokens(design: Design, stream: StreamInput, tokens: slice) -> StreamInput:
+    """The tokens of a slice of a ``stream`` of whole tokens."""
+    beats = beats_of(design, tokens)
     return StreamInput(
-        descriptors=stream.descriptors[:tokens],
-        data=stream.data[:beats],
-        tid=stream.tid[:beats],
-        last=stream.last[:beats],
+        descriptors=stream.descriptors[tokens], data=stream.data[beats], tid=stream.tid[beats], last=stream.last[beats]
     )
+
+
+def beats_of(design: Design, tokens: slice) -> slice:
+    """The beats of a slice of whole tokens."""
+    return slice(tokens.start * design.beats_per_token, tokens.stop * design.beats_per_token)
 
 
 def rotary_pairs(design: Design, data: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -102,8 +102,8 @@ def _histogram(axes: Axes, story: Story) -> None:
     axes.set_ylim(1e-5, 2000)
     axes.set_xlim(-edge, edge)
     for side in (-0.5, 0.5):
-        axes.plot([side, side], [1e-5, 12], color=INK, linestyle=":", linewidth=1.2)
-    axes.text(0.0, 15, "perfect rounding stays within \u00b10.5", color=INK, fontsize=9, ha="center")
+        axes.plot([side, side], [1e-5, 20], color=INK, linestyle=":", linewidth=1.2)
+    axes.text(0.0, 25, "perfect rounding stays within \u00b10.5", color=INK, fontsize=9, ha="center")
     axes.set_title("How far each result is from the exact one", loc="left", fontsize=12)
     axes.set_xlabel("error of a rotated element (LSB of a word)")
     axes.set_ylabel(f"share of elements per {BIN:g} LSB (%)")
@@ -137,7 +137,12 @@ def _positions(axes: Axes, story: Story) -> None:
     bold = {"fontweight": "bold", "fontsize": 11.5}
     axes.text(2.0**23.8, 12, f"float32 software:\nworst {software:,.0f} LSB", color=SOFTWARE, ha="right", **bold)
     axes.text(
-        2.0**23.8, 0.05, f"this engine: worst {engine:.2f} LSB\nat any position", color=ENGINE, ha="right", **bold
+        2.0**23.8,
+        0.05,
+        f"this engine: worst {engine:.2f} LSB\nup to the last position",
+        color=ENGINE,
+        ha="right",
+        **bold,
     )
     axes.set_title("Worst error against position", loc="left", fontsize=12)
     axes.set_xlabel("position (tokens from the start)")

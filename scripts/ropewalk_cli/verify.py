@@ -17,7 +17,7 @@ from ropewalk_sim.npz import load_npz
 from ropewalk_sim.stream import StreamInput, StreamOutput, pack_run
 
 from .console import one_line, progress, show_table, table
-from .evidence import NOTHING_ROTATED, accuracy, first_beats, head_tokens, slot_bits
+from .evidence import NOTHING_ROTATED, accuracy, slot_bits, some_beats, some_tokens
 from .sample import corner_tokens, random_stream
 
 DEFAULT_ENGINES = "model,amaranth,icarus,verilator"
@@ -85,7 +85,7 @@ def verify(folder: Path, source: Path | None, engines: str, as_json: bool) -> No
     bits = [0] * len(design.variants)
     reference: StreamOutput | None = None
     for name in names:
-        part = stream if source else head_tokens(design, stream, share(design, name, stream.tokens))
+        part = stream if source else some_tokens(design, stream, slice(0, share(design, name, stream.tokens)))
         report, output = run_one(design, folder, name, part, reference)
         reports.append(report)
         if reference is None:
@@ -153,7 +153,7 @@ def run_one(
     except EngineError as error:
         fault = one_line(error)
     if output is not None and reference is not None:
-        comparison = compare(design, first_beats(reference, stream.beats), output, stream)
+        comparison = compare(design, some_beats(reference, slice(0, stream.beats)), output, stream)
     report = EngineReport(
         name=name,
         tokens=stream.tokens,
