@@ -45,6 +45,12 @@ def show(value: object) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
+def show_path(path: object) -> str:
+    """A path as a piece of a sentence: what cannot be printed is escaped, and the front of a very long one is cut."""
+    text = "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in str(path)[-300:])
+    return text if len(str(path)) <= 300 else "..." + text
+
+
 def load_json_object(path: Path) -> dict[str, Any]:
     """The JSON object in the file ``path``.
 
@@ -54,7 +60,7 @@ def load_json_object(path: Path) -> dict[str, Any]:
         If the file cannot be read, is not a regular file, is larger than :data:`MAX_BYTES`, is not UTF-8, is not
         JSON, nests too deeply, repeats a key, holds NaN, an infinity or a number beyond a double, or is not an object.
     """
-    name = show(str(path))[1:-1]
+    name = show_path(path)
     try:
         if not path.is_file():
             raise InputError(f"{name} is not a file" if path.exists() else f"there is no file {name}")

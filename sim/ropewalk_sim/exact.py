@@ -8,12 +8,13 @@ Sources: Su et al., "RoFormer" (arXiv 2104.09864); Peng et al., "YaRN" (arXiv 23
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 import mpmath
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-_context = mpmath.mp.clone()
+_context: Any = mpmath.mp.clone()  # mpmath has no types to speak of
 _context.prec = 256
 
 PHASE_BITS = 96

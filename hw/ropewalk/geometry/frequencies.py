@@ -9,7 +9,7 @@ o = the original number of positions. An inverse frequency is in radians per pos
 """
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal
 
 from mpmath import mp as _global_context
 from mpmath import mpf
@@ -25,8 +25,8 @@ BETA_SLOW = 1.0
 
 Inverted = Literal["blend", "step"]
 
-# A context of our own: the precision of the caller's mpmath is neither used nor touched.
-_mp = _global_context.clone()
+# A context of our own: the precision of the caller's mpmath is neither used nor touched. (Any: it has no types.)
+_mp: Any = _global_context.clone()
 _mp.prec = PRECISION
 
 

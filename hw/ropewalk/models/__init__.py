@@ -1,8 +1,8 @@
 """Reading a model's configuration into a geometry: :func:`read_model`."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import get_args
+from typing import TypeVar, get_args
 
 from ..errors import InputError
 from ..geometry.rotary import MAX_POSITIONS, PAIRINGS, RotaryGeometry
@@ -12,6 +12,8 @@ from .scaling import Follow
 from .source import preset_names, read_source
 
 __all__ = ["preset_names", "read_model"]
+
+Choice = TypeVar("Choice", bound=str)
 
 FOLLOWS: tuple[Follow, ...] = get_args(Follow)
 
@@ -48,12 +50,8 @@ def read_model(
         If there is no such model, it cannot be read, it is not a rotary model that this version imports, or anything
         in it that could change the geometry is wrong, missing or not understood.
     """
-    chosen_pairing = next((known for known in PAIRINGS if known == pairing), None)
-    if pairing is not None and chosen_pairing is None:
-        raise InputError(f"pairing must be half or interleaved, not {show(pairing)}")
-    chosen_follow = next((known for known in FOLLOWS if known == follow), None)
-    if chosen_follow is None:
-        raise InputError(f"follow must be hf, llama.cpp or vllm, not {show(follow)}")
+    chosen_pairing = None if pairing is None else _choice("pairing", pairing, PAIRINGS)
+    chosen_follow = _choice("follow", follow, FOLLOWS)
     if sequence_length is not None and (
         isinstance(sequence_length, bool)
         or not isinstance(sequence_length, int)
@@ -76,6 +74,14 @@ def read_model(
         if notes is not None:
             notes(sentence)
     return replace(geometry, notes=tuple(said))
+
+
+def _choice(what: str, value: str, choices: Sequence[Choice]) -> Choice:
+    """The one of ``choices`` that ``value`` is."""
+    for choice in choices:
+        if choice == value:
+            return choice
+    raise InputError(f"{what} must be {', '.join(choices[:-1])} or {choices[-1]}, not {show(value)}")
 
 
 def _forget(_: str) -> None:

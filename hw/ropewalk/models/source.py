@@ -4,7 +4,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from ..errors import InputError
-from ..strict_json import load_json_object, parse_json_object, show
+from ..strict_json import load_json_object, parse_json_object, show_path
 
 _PRESETS = files(__package__ or "ropewalk.models") / "presets"
 
@@ -32,13 +32,14 @@ def read_source(model: str) -> tuple[dict[str, object], str]:
     except (OSError, ValueError):
         is_folder, exists = False, False
     if model.lower().endswith(".gguf"):
-        raise InputError(f"{show(model)}: GGUF files are read by a later version of Ropewalk; give its config.json")
-    if not exists or not model:
         raise InputError(
-            f"{show(model)} is neither a file, a folder nor a preset; the presets are {', '.join(preset_names())}"
+            f"{show_path(model)}: GGUF files are read by a later version of Ropewalk; give its config.json"
         )
+    if not exists or not model:
+        name, presets = show_path(model) or "an empty name", ", ".join(preset_names())
+        raise InputError(f"{name} is neither a file, a folder nor a preset; the presets are {presets}")
     if is_folder:
         path = path / "config.json"
         if not path.exists():
-            raise InputError(f"the folder {show(model)} holds no config.json")
-    return load_json_object(path), show(str(path))[1:-1]
+            raise InputError(f"the folder {show_path(model)} holds no config.json")
+    return load_json_object(path), show_path(path)
