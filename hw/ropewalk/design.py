@@ -161,8 +161,8 @@ class Design:
                 megabits = entries * self.row_entry_bits / 1e6
                 raise InputError(
                     f"a table of {sum(self.limits)} positions x {self.pairs} pairs takes {megabits:.0f} Mbit, more "
-                    f"than any block RAM holds; give fewer positions (at most {MAX_TABLE_ENTRIES // self.pairs} over all "
-                    f"variants) or use the synth source"
+                    f"than any block RAM holds; give fewer positions (at most {MAX_TABLE_ENTRIES // self.pairs} over "
+                    f"all variants) or use the synth source"
                 )
 
     @property

@@ -40,8 +40,8 @@ def folder_page(design: Design, *, latency: int, files: list[str]) -> str:
         "|---|---|---|---|",
         "| `aclk`, `aresetn` | in | 1 | clock; synchronous reset, active low |",
         "| `s_axis_token_tdata` | in | 64 | token descriptor, below; with `tvalid`, `tready` |",
-        f"| `s_axis_tdata` | in | {data_bits} | a beat of {design.elements} elements; with `tvalid`, `tready`, `tlast`, "
-        "`tid[7:0]` |",
+        f"| `s_axis_tdata` | in | {data_bits} | a beat of {design.elements} elements; with `tvalid`, `tready`, "
+        "`tlast`, `tid[7:0]` |",
         f"| `m_axis_tdata` | out | {data_bits} | the rotated beat; with `tvalid`, `tready`, `tlast`, `tid[7:0]`, "
         "`tuser[2:0]` |",
         "| `s_axil_*` | | 32 | AXI4-Lite, 12-bit addresses; every access is answered with SLVERR (no registers yet) |",

@@ -6,7 +6,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from amaranth.back import rtlil
+from amaranth.back import rtlil  # pyright: ignore[reportAttributeAccessIssue]  (the stubs leave it out)
 
 from ..design import Design
 from ..gateware.contents import rom_contents

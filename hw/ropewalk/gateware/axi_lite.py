@@ -4,6 +4,8 @@ from amaranth.hdl import Module
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
+from .component import Component
+
 SLVERR = 0b10
 ADDRESS_BITS = 12
 
@@ -34,7 +36,7 @@ def axi_lite_members(prefix: str) -> dict[str, wiring.Member]:
     return {prefix + name: member for name, member in members.items()}
 
 
-class NoRegisters(wiring.Component):
+class NoRegisters(Component):
     """An AXI4-Lite subordinate without registers.
 
     Latency 1 clock from an access to its answer; an access every two clocks.

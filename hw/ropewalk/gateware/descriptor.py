@@ -5,12 +5,13 @@ slot holds is sampled when its descriptor is taken.
 """
 
 from amaranth.hdl import Module, Signal, unsigned
-from amaranth.lib import data, stream, wiring
+from amaranth.lib import data, stream
 from amaranth.lib.fifo import SyncFIFO
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
 from ..design import Design
+from .component import Component
 from .contents import slot_contents
 from .layouts import descriptor_layout, token_layout
 from .slots import slot_layout
@@ -19,7 +20,7 @@ CAPACITY = 4
 """Descriptors that are taken before any data (PORTS.md asks for 4)."""
 
 
-class DescriptorPort(wiring.Component):
+class DescriptorPort(Component):
     """Checks descriptors and queues them as tokens.
 
     Latency 2 clocks to a token at the head of the empty queue; one descriptor per clock until the queue is full.
@@ -102,7 +103,7 @@ class DescriptorPort(wiring.Component):
         # Two descriptors can be on their way when the queue is seen to fill.
         queue = m.submodules.queue = SyncFIFO(width=token.shape().size, depth=2 * CAPACITY)
         room = Signal()
-        m.d.sync += room.eq(queue.level <= queue.depth - 3)
+        m.d.sync += room.eq(queue.w_level <= queue.depth - 3)
         m.d.comb += [
             self.descriptor.ready.eq(room),
             queue.w_en.eq(taken),

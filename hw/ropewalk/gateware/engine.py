@@ -14,6 +14,7 @@ from amaranth.lib.fifo import SyncFIFO, SyncFIFOBuffered
 from amaranth.lib.wiring import In, Out, connect
 
 from ..design import Design
+from .component import Component
 from .descriptor import DescriptorPort
 from .framer import Framer, packet_layout
 from .generator import RowGenerator
@@ -30,7 +31,7 @@ def result_layout(design: Design) -> data.StructLayout:
     return data.StructLayout({"elements": data.ArrayLayout(design.data.shape, design.elements), "side": side_layout()})
 
 
-class RotaryEngine(wiring.Component):
+class RotaryEngine(Component):
     """One token's row is made once and rotates all of its heads.
 
     Throughput: ``design.beats_per_clock``. Latency of the first beat of an idle engine: :attr:`latency`.

@@ -5,11 +5,12 @@ does with beats that do not fit is in ``docs/ports.md``, "Framing".
 """
 
 from amaranth.hdl import Cat, Module, Signal
-from amaranth.lib import data, stream, wiring
+from amaranth.lib import data, stream
 from amaranth.lib.fifo import SyncFIFO
 from amaranth.lib.wiring import In, Out
 
 from ..design import Design
+from .component import Component
 from .descriptor import CAPACITY
 from .layouts import beat_layout, context_layout
 
@@ -22,7 +23,7 @@ def packet_layout(design: Design) -> data.StructLayout:
     return data.StructLayout({"elements": data.ArrayLayout(design.data.shape, design.elements), "tag": 8, "last": 1})
 
 
-class Framer(wiring.Component):
+class Framer(Component):
     """Turns packets into beats that know what they need.
 
     Latency 1 clock; one beat per clock, without a bubble between heads or tokens.
@@ -96,7 +97,7 @@ class Framer(wiring.Component):
         ]
         # One beat may be on its way to the buffer when the level is read.
         m.d.comb += [
-            room.eq(ahead.level + stored < ahead.depth),
+            room.eq(ahead.w_level + stored < ahead.depth),
             self.packet.ready.eq((active | excess) & room),
         ]
 

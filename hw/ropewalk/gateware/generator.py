@@ -9,10 +9,11 @@ arithmetic is that of ``docs/number-contract.md``, sections "Steps and phases" t
 """
 
 from amaranth.hdl import Array, Cat, Module, Mux, Signal, unsigned
-from amaranth.lib import stream, wiring
+from amaranth.lib import stream
 from amaranth.lib.wiring import In, Out
 
 from ..design import AMPLITUDE, POSITION_BITS, Design
+from .component import Component
 from .contents import pair_bits, step_contents
 from .layouts import entry_layout, request_layout
 from .multiply import WideMultiplier
@@ -20,7 +21,7 @@ from .primitives import BlockRom, delayed
 from .sine import SineGenerator
 
 
-class RowGenerator(wiring.Component):
+class RowGenerator(Component):
     """A source of rows.
 
     Members

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 
 from amaranth.hdl import Cat, Module, Shape, Signal, Value, signed, unsigned
-from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
+from .component import Component
 from .primitives import Multiplier, delayed
 
 TILE_BITS = 18
@@ -43,7 +43,7 @@ class Partial:
     low: int
 
 
-class WideMultiplier(wiring.Component):
+class WideMultiplier(Component):
     """The product of two words of any width, exact or modulo ``2**result_bits``.
 
     Latency is that of a :class:`~ropewalk.gateware.primitives.Multiplier` plus one clock per level of the adder

@@ -4,14 +4,15 @@ No clock of its own: a token moves on in the clock in which both sides can take 
 """
 
 from amaranth.hdl import Module, Signal
-from amaranth.lib import stream, wiring
+from amaranth.lib import stream
 from amaranth.lib.wiring import In, Out
 
 from ..design import Design
+from .component import Component
 from .layouts import context_layout, request_layout, token_layout
 
 
-class RowPlanner(wiring.Component):
+class RowPlanner(Component):
     """Splits a token into a row request, where it needs a new row, and a context for the framer.
 
     Rows are numbered in the order in which they are asked for, modulo ``2**design.row_number_bits``; row n lives in

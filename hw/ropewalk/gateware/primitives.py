@@ -5,10 +5,10 @@ enable, no initial value on a register in the datapath. Another family's form of
 """
 
 from amaranth.hdl import Module, Shape, Signal, unsigned
-from amaranth.lib import wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
+from .component import Component
 from .contents import RomContents
 
 
@@ -23,7 +23,7 @@ def delayed(m: Module, value, clocks: int, *, name: str) -> Signal:
     return copy
 
 
-class Multiplier(wiring.Component):
+class Multiplier(Component):
     """The exact product of two words that each fit one DSP operand.
 
     Latency 3 clocks (operand, pipeline and result registers), one product per clock. One DSP block where both
@@ -55,7 +55,7 @@ class Multiplier(wiring.Component):
         return m
 
 
-class BlockRom(wiring.Component):
+class BlockRom(Component):
     """A ROM that is read every clock, with the output register of the block RAM in use.
 
     Latency 2 clocks, one word per clock. Addresses past ``depth`` must not be used under a valid.
@@ -98,7 +98,7 @@ class BlockRom(wiring.Component):
         return m
 
 
-class BlockRam(wiring.Component):
+class BlockRam(Component):
     """A memory with one write port and one read port that is read every clock.
 
     Latency 2 clocks from address to data. A word must not be read in the clock in which it is written: users prove

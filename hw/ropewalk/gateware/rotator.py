@@ -7,16 +7,17 @@ One rounding, then saturation: ``docs/number-contract.md``, section "Rotation".
 """
 
 from amaranth.hdl import Module, Mux, Signal, signed
-from amaranth.lib import data, wiring
+from amaranth.lib import data
 from amaranth.lib.wiring import In, Out
 
 from ..design import Design
+from .component import Component
 from .layouts import entry_layout
 from .multiply import WideMultiplier
 from .primitives import delayed
 
 
-class RotatorLane(wiring.Component):
+class RotatorLane(Component):
     """Rotates one pair per clock.
 
     Latency: selection, multiplier, sum, rounding, saturation. Four multipliers at 16-bit data.
@@ -135,7 +136,7 @@ class RotatorLane(wiring.Component):
         return saturated
 
 
-class Rotator(wiring.Component):
+class Rotator(Component):
     """All lanes of a beat.
 
     Members

@@ -5,15 +5,16 @@ entries of all its pairs at once.
 """
 
 from amaranth.hdl import Cat, Module, Signal
-from amaranth.lib import data, wiring
+from amaranth.lib import data
 from amaranth.lib.wiring import In, Out
 
 from ..design import Design
+from .component import Component
 from .layouts import entry_layout
 from .primitives import BlockRam
 
 
-class RowMemory(wiring.Component):
+class RowMemory(Component):
     """Rows under their numbers.
 
     Entries come in pair order, row after row. Reading takes :attr:`latency` clocks. The reader must not read a word

@@ -5,16 +5,16 @@ Arithmetic: ``docs/number-contract.md``, sections "Phase to octant", "Sine ROM" 
 """
 
 from amaranth.hdl import Module, Mux, Signal, unsigned
-from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from ..design import SineFormat
+from .component import Component
 from .contents import sine_contents
 from .multiply import WideMultiplier
 from .primitives import BlockRom, delayed
 
 
-class SineGenerator(wiring.Component):
+class SineGenerator(Component):
     """Magnitudes in the first quadrant, and the quadrant, of a reduced phase.
 
     Members

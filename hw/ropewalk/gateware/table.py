@@ -5,16 +5,17 @@ No multiplier; its size grows with the context. The words are correctly rounded 
 """
 
 from amaranth.hdl import Module, Signal
-from amaranth.lib import data, stream, wiring
+from amaranth.lib import data, stream
 from amaranth.lib.wiring import In, Out
 
 from ..design import Design
+from .component import Component
 from .contents import row_contents
 from .layouts import entry_layout, request_layout, source_bits
 from .primitives import BlockRom
 
 
-class RowTable(wiring.Component):
+class RowTable(Component):
     """A source of rows with the members of :class:`~ropewalk.gateware.generator.RowGenerator`.
 
     Latency 1 clock plus that of the ROM from a request to its first entry; one pair per clock with no bubble.

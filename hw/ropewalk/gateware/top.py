@@ -6,11 +6,12 @@ from amaranth.lib.wiring import In, Out
 
 from ..design import Design
 from .axi_lite import NoRegisters, axi_lite_members
+from .component import Component
 from .engine import RotaryEngine
 from .layouts import descriptor_layout
 
 
-class RotaryPorts(wiring.Component):
+class RotaryPorts(Component):
     """A rotary engine behind the ports of the emitted top, in the ``sync`` domain.
 
     Members
@@ -94,7 +95,7 @@ class RotaryPorts(wiring.Component):
         return m
 
 
-class RotaryTop(wiring.Component):
+class RotaryTop(Component):
     """The emitted top: :class:`RotaryPorts` with a clock and a reset.
 
     Members
