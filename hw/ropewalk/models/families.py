@@ -36,6 +36,8 @@ class Family:
     full_every, full_first
         Every how many-th layer has full attention where the file does not list its layers; whether the first of each
         group is it rather than the last.
+    other_kind
+        The kind of the layers between.
     unrotated
         Which layers are not rotated: those of ``no_rope_layers`` or every ``no_rope_layer_interval``-th, or those
         with full attention (always, or in a model with a window).
@@ -57,6 +59,7 @@ class Family:
     latent: bool = False
     full_every: int | None = None
     full_first: bool = False
+    other_kind: str = "sliding_attention"
     unrotated: Unrotated | None = None
     scaling: Mapping[str, Any] = field(default_factory=dict)
     query_scale: bool = False
@@ -193,9 +196,23 @@ FAMILIES: Mapping[str, Family] = {
     "qwen2": Family(max_position=32768),
     "qwen2_moe": Family(max_position=32768),
     "qwen3": Family(head_dim=128, max_position=32768),
-    "qwen3_5_text": Family(rotary_fraction=0.25, key_heads=4, head_dim=256, max_position=32768),
+    "qwen3_5_text": Family(
+        rotary_fraction=0.25,
+        full_every=4,
+        other_kind="linear_attention",
+        key_heads=4,
+        head_dim=256,
+        max_position=32768,
+    ),
     "qwen3_moe": Family(key_heads=4, max_position=32768),
-    "qwen3_next": Family(rotary_fraction=0.25, key_heads=2, head_dim=256, max_position=32768),
+    "qwen3_next": Family(
+        rotary_fraction=0.25,
+        full_every=4,
+        other_kind="linear_attention",
+        key_heads=2,
+        head_dim=256,
+        max_position=32768,
+    ),
     "seed_oss": Family(key_heads=8, head_dim=128, max_position=524288),
     "smollm3": Family(base=2e6, unrotated="interval", key_heads=4, layers=36, max_position=32768),
     "stablelm": Family(rotary_fraction=0.25, max_position=4096),
@@ -212,6 +229,12 @@ TEXT_PARTS: Mapping[str, str] = {
     "qwen3_5": "qwen3_5_text",
 }
 """The ``model_type`` of a multimodal model's ``text_config`` where that does not say."""
+
+TEXT_DEFAULTS: Mapping[str, Mapping[str, int]] = {
+    "llama": {"hidden_size": 4096, "num_attention_heads": 32, "num_hidden_layers": 32},
+    "mistral": {"hidden_size": 4096, "num_attention_heads": 32, "num_hidden_layers": 32},
+}
+"""Class defaults that published ``text_config`` objects leave out (LLaVA's), and files of their own never do."""
 
 LATER = "which a later version of Ropewalk adds"
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from ..geometry.rotary import MAX_POSITIONS, PAIRINGS, Pairing, RotaryGeometry, Variant
 from ..strict_json import Keys
-from .families import FAMILIES, NOT_YET, TEXT_PARTS, Family
+from .families import FAMILIES, NOT_YET, TEXT_DEFAULTS, TEXT_PARTS, Family
 from .known_keys import check_keys, check_outer_keys, ignored_keys, says_rotary
 from .layers import layer_kinds, layer_variants
 from .rope_objects import RopeObject, rope_objects
@@ -38,21 +38,20 @@ def geometry_from_config(
     InputError
         If the configuration is not of a rotary model that this version imports, or anything in it is wrong.
     """
-    keys, model_type = _language_model(Keys(config, where))
+    keys, model_type = _language_model(Keys(config, where), note)
     family = _family(keys, model_type, pairing, note)
     check_keys(keys, model_type, known=model_type in FAMILIES)
     sizes = read_sizes(keys, family, model_type)
     max_position = _max_position(keys, family)
     original = keys.integer("original_max_position_embeddings", 1, MAX_POSITIONS)
     objects, absent = rope_objects(keys, family, note)
-    width = None
+    widths = {rotary_width(keys, rope.keys, family, sizes) for rope in objects}
+    if len(widths) > 1:
+        raise keys.refuse("the layer types rotate different widths, which a later version of Ropewalk adds")
+    width = widths.pop()
     variants: list[Variant] = []
     scales: list[float | str] = []
     for rope in objects:
-        own_width = rotary_width(keys, rope.keys, family, sizes)
-        if width is not None and own_width != width:
-            raise keys.refuse("the layer types rotate different widths, which a later version of Ropewalk adds")
-        width = own_width
         request = Request(
             base=rope.base,
             width=width,
@@ -66,8 +65,6 @@ def geometry_from_config(
         for scaled in make_variants(rope.keys, _rope_type(rope.keys, model_type, note), request):
             variants.append(_variant(rope, scaled))
             scales.extend(_scales(keys, rope.keys, family, model_type, sizes, scaled, max_position))
-    if width is None:
-        raise keys.refuse("every layer type is without rope parameters, so nothing is rotated")
     if sequence_length is not None:
         note("the sequence length changes nothing: only dynamic NTK scaling depends on it")
     if follow == "llama.cpp" and pairing is None:
@@ -92,7 +89,7 @@ def geometry_from_config(
     )
 
 
-def _language_model(outer: Keys) -> tuple[Keys, str]:
+def _language_model(outer: Keys, note: Callable[[str], None]) -> tuple[Keys, str]:
     """The keys of the language model, and its ``model_type``."""
     model_type = outer.text("model_type")
     inner = outer.object("text_config")
@@ -106,6 +103,10 @@ def _language_model(outer: Keys) -> tuple[Keys, str]:
     inner_type = inner.text("model_type") or TEXT_PARTS.get(model_type or "")
     if inner_type is None:
         raise inner.error("model_type", 'the name of the model\'s family, such as "llama"')
+    defaults = {key: value for key, value in TEXT_DEFAULTS.get(inner_type, {}).items() if key not in inner}
+    if defaults:
+        note(f"text_config leaves out {', '.join(defaults)}: the class defaults of {inner_type} are used")
+        inner = Keys(defaults | inner.values, where=inner.where, prefix=inner.prefix)
     return inner, inner_type
 
 

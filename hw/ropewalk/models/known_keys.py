@@ -56,7 +56,7 @@ READ_BY: Mapping[str, frozenset[str]] = {
     "rope_local_base_freq": frozenset(["gemma3_text"]),
     "rotary_dim": frozenset(["codegen", "gptj", "minimax_m2"]),
     "rotary_emb_base": frozenset(["gpt_neox"]),
-    "rotary_pct": frozenset(["gpt_neox"]),
+    "rotary_pct": frozenset(["cohere2", "gpt_neox"]),
 }
 """The families that read a key that only some families have."""
 
@@ -77,6 +77,9 @@ SAYS_NOTHING: Mapping[str, tuple[object, ...]] = {
 }
 """Positional keys with values that state what is so anyway."""
 
+STALE: Mapping[str, tuple[object, ...]] = {"position_embedding_type": ("absolute", "rope_gptj")}
+"""More such values in files of known families, whose code does not look at the key (ModernBERT, Cohere 2)."""
+
 
 def check_keys(keys: Keys, model_type: str, *, known: bool) -> None:
     """Refuse the positional keys that are not understood by ``model_type``, a ``known`` family or not.
@@ -88,7 +91,7 @@ def check_keys(keys: Keys, model_type: str, *, known: bool) -> None:
     """
     for key in sorted(keys):
         if key in SAYS_NOTHING:
-            _check_value(keys, key)
+            _check_value(keys, key, SAYS_NOTHING[key] + (STALE.get(key, ()) if known else ()))
         elif key in UNDERSTOOD:
             families = READ_BY.get(key)
             if families is not None and model_type not in families and (known or key not in GENERAL):
@@ -114,12 +117,13 @@ def check_outer_keys(outer: Keys, inner: Keys) -> None:
             raise _refusal(outer, key, "stands outside text_config and differs from what is in it")
 
 
-def _check_value(keys: Keys, key: str) -> None:
+def _check_value(keys: Keys, key: str, harmless: tuple[object, ...]) -> None:
     value = keys.values[key]
-    if not any(value is said or (isinstance(said, str) and value == said) for said in SAYS_NOTHING[key]):
-        if "alibi" in key or value == "alibi":
-            raise _refusal(keys, key, "asks for ALiBi, which a later version of Ropewalk adds")
-        raise keys.error(key, " or ".join(str(said).lower() for said in SAYS_NOTHING[key]) + " in a rotary model")
+    if any(value is said or (isinstance(said, str) and value == said) for said in harmless):
+        return
+    if "alibi" in key or value == "alibi":
+        raise _refusal(keys, key, "asks for ALiBi, which a later version of Ropewalk adds")
+    raise keys.error(key, " or ".join(str(said).lower() for said in SAYS_NOTHING[key]) + " in a rotary model")
 
 
 def _refusal(keys: Keys, key: str, reason: str) -> InputError:

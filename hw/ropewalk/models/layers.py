@@ -36,7 +36,7 @@ def layer_kinds(keys: Keys, family: Family) -> tuple[str, ...] | None:
     if every is None:
         return (FULL,) * count
     last = 0 if family.full_first else every - 1
-    return tuple(FULL if layer % every == last else SLIDING for layer in range(count))
+    return tuple(FULL if layer % every == last else family.other_kind for layer in range(count))
 
 
 def _full_every(keys: Keys, family: Family) -> int | None:
@@ -45,7 +45,12 @@ def _full_every(keys: Keys, family: Family) -> int | None:
         return None
     if family.unrotated == "full-if-windowed" and "sliding_window" not in keys:
         return None
-    for key in ("sliding_window_pattern", "_sliding_window_pattern", "global_attn_every_n_layers"):
+    for key in (
+        "sliding_window_pattern",
+        "_sliding_window_pattern",
+        "global_attn_every_n_layers",
+        "full_attention_interval",
+    ):
         pattern = keys.get(key)
         if isinstance(pattern, str):  # EXAONE 4 writes LLLG
             if not 1 <= len(pattern) <= 64 or pattern != "L" * (len(pattern) - 1) + "G":

@@ -100,7 +100,7 @@ def make_variants(keys: Keys, rope_type: str, request: Request) -> list[Scaled]:
         if key in keys:
             raise keys.refuse(f"{keys.name(key)} asks for positions with several axes, {LATER}")
     if rope_type in LATER_TYPES:
-        raise keys.refuse(f"the rope type {rope_type!r} is not supported yet: it is one {LATER}")
+        raise keys.refuse(f"the rope type {rope_type!r} is not supported yet; a later version of Ropewalk adds it")
     if rope_type not in ROPE_TYPES:
         raise keys.refuse(f"the rope type {show(rope_type)} is unknown; known are {', '.join(sorted(ROPE_TYPES))}")
     kind = ROPE_TYPES[rope_type]

@@ -130,6 +130,13 @@ def test_a_multimodal_configuration_is_its_text_part(read):
     )
 
 
+def test_a_text_part_may_leave_out_its_class_defaults(read):
+    # LLaVA 1.5 publishes no sizes: those of LlamaConfig
+    found = read({"model_type": "llava", "text_config": {"model_type": "llama", "max_position_embeddings": 4096}})
+    assert (found.head_dim, found.query_heads, found.key_heads, len(found.layers)) == (128, 32, 32, 32)
+    assert "class defaults of llama" in found.notes[0]
+
+
 def test_qwen_2_5_7b_with_yarn():
     found = read_model(str(DATA / "configs" / "qwen2.5-7b-yarn" / "config.json"))
     (variant,) = found.variants
@@ -249,127 +256,3 @@ def test_gpt_oss_by_its_class_defaults_is_the_golden_one(read):
     with np.load(DATA / "golden_frequencies.npz") as arrays:
         assert np.allclose(found.variants[0].inverse_frequency, arrays["hf/gpt_oss_20b/inv_freq_ref64"], rtol=1e-12)
     assert found.variants[0].max_position == 131072
-
-
-def test_layers_without_rotation(read):
-    config = LLAMA | {"num_hidden_layers": 8}
-    assert read(config | {"model_type": "smollm3"}).layers == (("default",) * 3 + (None,)) * 2
-    assert read(config | {"model_type": "smollm3", "no_rope_layers": [1, 0] * 4}).layers == ("default", None) * 4
-    assert read(config | {"model_type": "cohere2"}).layers == (("default",) * 3 + (None,)) * 2
-    windowed = config | {"model_type": "exaone4", "sliding_window": 4096, "sliding_window_pattern": "LLLG"}
-    assert read(windowed).layers == (("default",) * 3 + (None,)) * 2
-    assert read(config | {"model_type": "exaone4", "sliding_window": None}).layers == ("default",) * 8
-    mixed = config | {"model_type": "qwen3_next", "layer_types": ["linear_attention", "full_attention"] * 4}
-    assert read(mixed).layers == (None, "default") * 4
-
-
-def test_a_layer_type_with_null_parameters_is_not_rotated(read):
-    config = LLAMA | {
-        "layer_types": ["full_attention", "sliding_attention"],
-        "rope_parameters": {"full_attention": None, "sliding_attention": {"rope_type": "default"}},
-    }
-    found = read(config)
-    assert found.layers == (None, "sliding_attention")
-    assert [variant.name for variant in found.variants] == ["sliding_attention"]
-
-
-def test_layers_are_unknown_without_a_count(read):
-    assert read({key: value for key, value in LLAMA.items() if key != "num_hidden_layers"}).layers is None
-
-
-def test_older_olmo_3_scales_its_full_attention_layers_only(read):
-    found = read(LLAMA | {"model_type": "olmo3", "num_hidden_layers": 4, "rope_scaling": YARN})
-    assert found.layers == ("sliding_attention",) * 3 + ("full_attention",)
-    assert {variant.name: variant.amplitude == 1.0 for variant in found.variants} == {
-        "full_attention": False,
-        "sliding_attention": True,
-    }
-
-
-def test_modernbert_has_two_bases(read):
-    config = {key: value for key, value in LLAMA.items() if key != "rope_theta"}
-    found = read(config | {"model_type": "modernbert", "num_hidden_layers": 4, "local_rope_theta": 5000.0})
-    assert found.layers == ("full_attention", "sliding_attention", "sliding_attention", "full_attention")
-    assert [variant.inverse_frequency[1] for variant in found.variants] == [
-        pytest.approx(160_000 ** (-1 / 32)),
-        pytest.approx(5000 ** (-1 / 32)),
-    ]
-
-
-def test_attention_scale_may_be_a_description(read):
-    found = read(LLAMA | {"model_type": "ministral3", "head_dim": 64})
-    assert "ln(1 + floor(position / 16384))" in found.attention_scale
-    gemma_27b = gemma(query_pre_attn_scalar=168, head_dim=128)
-    assert read(gemma_27b).attention_scale == pytest.approx((128 / 168) ** 0.5)
-
-
-def test_an_unknown_family_is_half_with_a_note(read):
-    said = []
-    found = read(LLAMA | {"model_type": "brand_new"}, notes=said.append)
-    assert found.variants == read(LLAMA).variants
-    assert found.pairing == "half"
-    assert len(said) == 1
-    assert "half pairing is assumed" in said[0]
-    assert found.notes == tuple(said)
-    assert read(LLAMA | {"model_type": "brand_new"}, pairing="interleaved").notes == ()
-
-
-def test_null_is_absent(read):
-    nulls = dict.fromkeys(["head_dim", "rope_scaling", "rope_parameters", "partial_rotary_factor", "rope_ratio"])
-    assert read(LLAMA | nulls) == read(LLAMA)
-
-
-def test_ignored_keys_are_told(read):
-    told = []
-    read(LLAMA | {"vocab_size": 5, "torch_dtype": "bfloat16"}, ignored=told.append)
-    assert told == ["torch_dtype", "vocab_size"]
-
-
-def test_a_sequence_length_changes_nothing_and_says_so(read):
-    found = read(LLAMA, sequence_length=100)
-    assert found.variants == read(LLAMA).variants
-    assert "dynamic NTK" in found.notes[0]
-
-
-def test_doubtful_keys_of_yarn(read):
-    published = YARN | {"attn_factor": 0.8782488562869419, "finetuned": True}
-    found = read(LLAMA | {"rope_scaling": published})
-    assert found.variants[0].amplitude == pytest.approx(1.1386294, abs=1e-7)
-    assert "attn_factor is ignored" in found.notes[0]
-    swapped = read(LLAMA | {"rope_scaling": YARN | {"beta_fast": 1, "beta_slow": 32}})
-    assert "below beta_slow" in swapped.notes[0]
-    plain = read(LLAMA).variants[0].inverse_frequency
-    assert plain[0] / swapped.variants[0].inverse_frequency[0] == pytest.approx(4.0)
-
-
-def test_what_is_followed_decides_doubtful_keys(read):
-    config = LLAMA | {"rope_scaling": YARN | {"truncate": False}}
-    truncated = read(LLAMA | {"rope_scaling": YARN}).variants
-    assert read(config).variants != truncated
-    assert read(config, follow="vllm").variants == read(config).variants
-    assert read(config, follow="llama.cpp").variants == truncated
-    nested = LLAMA | {
-        "layer_types": ["full_attention"] * 2,
-        "rope_parameters": {"full_attention": YARN | {"truncate": False}},
-    }
-    found = read(nested)  # Hugging Face looks for it beside the layer types only
-    assert found.variants[0].inverse_frequency == truncated[0].inverse_frequency
-    assert "truncate is ignored" in found.notes[-1]
-    assert read(nested, follow="vllm").variants[0].inverse_frequency == read(config).variants[0].inverse_frequency
-
-
-@pytest.mark.parametrize(
-    ("follow", "keys", "amplitude"),
-    [
-        ("hf", {"mscale": 0.7}, 1.3688879),
-        ("vllm", {"mscale": 0.7}, 1.2582216),
-        ("vllm", {"mscale": 1.0, "mscale_all_dim": 0.707}, 1.0857264),
-        ("llama.cpp", {"mscale": 1.0, "mscale_all_dim": 0.707}, 1.0),
-        ("llama.cpp", {}, 1.3688879),
-    ],
-)
-def test_amplitude_of_latent_attention_by_what_is_followed(read, follow, keys, amplitude):
-    golden = GOLDEN["deepseek_v3"]
-    parameters = {"rope_theta": 1e4, "rope_type": "yarn", "factor": 40.0, "original_max_position_embeddings": 4096}
-    config = config_of(golden | {"rope_parameters": parameters | keys}, old=False)
-    assert read(config, follow=follow).variants[0].amplitude == pytest.approx(amplitude, abs=1e-7)

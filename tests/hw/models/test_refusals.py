@@ -70,7 +70,7 @@ def refusal(read):
         ("text_config", [], "text_config must be an object"),
         ("alibi", True, "asks for ALiBi, which a later version of Ropewalk adds"),
         ("position_embedding_type", "alibi", "asks for ALiBi"),
-        ("position_embedding_type", "absolute", "position_embedding_type must be rope or rotary"),
+        ("position_embedding_type", "learned", "position_embedding_type must be rope or rotary"),
         ("use_rope", False, "use_rope must be true in a rotary model, not false"),
         ("use_dynamic_ntk", True, "use_dynamic_ntk must be false"),
         ("rope_ratio", 2, "the key rope_ratio could change the geometry, and is not understood"),
@@ -96,9 +96,7 @@ def test_keys_that_only_sound_alike_are_not_refused(read, key):
 @pytest.mark.parametrize("key", ["rope_type", "type"])
 def test_other_scaling_types_are_refused_by_name(refusal, rope_type, key):
     message = refusal(LLAMA | {"rope_scaling": {key: rope_type, "factor": 4.0}})
-    assert (
-        f"the rope type '{rope_type}' is not supported yet: it is one which a later version of Ropewalk adds" in message
-    )
+    assert f"the rope type '{rope_type}' is not supported yet; a later version of Ropewalk adds it" in message
 
 
 def test_an_unknown_scaling_type_is_refused_with_the_known_ones(refusal):
@@ -183,12 +181,6 @@ def test_flat_parameters_of_a_family_with_two_bases_are_refused(refusal):
     assert "one object per layer type" in message
 
 
-def test_nothing_to_rotate_is_refused(refusal):
-    config = LLAMA | {"layer_types": ["full_attention"] * 2}
-    # with every type null the object is empty of parameters, as transformers sees it: a family's defaults then
-    assert "is not a key" in refusal(config | {"rope_parameters": {"full_attention": None, "factor": 2.0}})
-
-
 @pytest.mark.parametrize(
     ("model_type", "why"),
     [
@@ -225,6 +217,7 @@ def test_keys_beside_a_text_config_must_agree(refusal, read):
 
 def test_a_multimodal_configuration_needs_its_text_part(refusal):
     assert "needs a text_config" in refusal({"model_type": "gemma3"})
+    assert "model_type is missing" in refusal({"model_type": "brand_new", "text_config": {"rope_theta": 1e4}})
 
 
 def test_latent_attention_must_agree_with_a_rotated_share(refusal):
