@@ -11,7 +11,7 @@ MAX_HIDDEN = 1 << 24
 
 @dataclass(frozen=True, kw_only=True)
 class Sizes:
-    """Head sizes. ``rope_head_dim`` is what a rotary fraction is a fraction of."""
+    """The size of a head as the engine sees it, and how many there are."""
 
     head_dim: int
     query_heads: int
