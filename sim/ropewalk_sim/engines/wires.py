@@ -10,7 +10,7 @@ from ropewalk.design import Design
 
 def containers(design: Design, data: np.ndarray) -> np.ndarray:
     """Unsigned containers ``[beats, 2 * lanes]`` from elements ``int64 [beats, 2 * lanes]``, each cut to its bits."""
-    return data.astype(f"<u{design.container_bits // 8}")
+    return np.ascontiguousarray(data).astype(f"<u{design.container_bits // 8}")
 
 
 def elements(design: Design, octets: np.ndarray) -> np.ndarray:
@@ -20,13 +20,13 @@ def elements(design: Design, octets: np.ndarray) -> np.ndarray:
 
 def pack_words(design: Design, data: np.ndarray) -> np.ndarray:
     """``uint32 [beats, words]`` from elements ``int64 [beats, 2 * lanes]``."""
-    octets = containers(design, data).view(np.uint8).reshape(len(data), design.elements * design.container_bits // 8)
+    octets = containers(design, data).view(np.uint8)
     return np.ascontiguousarray(np.pad(octets, ((0, 0), (0, -octets.shape[1] % 4)))).view("<u4")
 
 
 def unpack_words(design: Design, words: np.ndarray) -> np.ndarray:
     """Elements ``int64 [beats, 2 * lanes]`` from ``uint32 [beats, words]``."""
-    octets = np.ascontiguousarray(words, "<u4").view(np.uint8).reshape(len(words), -1)
+    octets = np.ascontiguousarray(words, "<u4").view(np.uint8)
     return elements(design, octets[:, : design.elements * design.container_bits // 8])
 
 

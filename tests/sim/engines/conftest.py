@@ -1,0 +1,63 @@
+"""Small designs for the engines' tests, generated once per session, and which engine is tried on which."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from ropewalk.design import Design
+from ropewalk.emit.folder import write_design_folder
+from ropewalk.geometry.rotary import RotaryGeometry, Variant
+
+HEAD_DIM = 16
+
+
+def make_geometry(rotary_dim: int, rotary_start: int, limits: tuple[int, int]) -> RotaryGeometry:
+    def variant(name: str, base: float, amplitude: float, limit: int) -> Variant:
+        frequencies = tuple(base ** (-2 * pair / rotary_dim) for pair in range(rotary_dim // 2))
+        return Variant(name=name, inverse_frequency=frequencies, amplitude=amplitude, max_position=limit)
+
+    return RotaryGeometry(
+        model_type="test", head_dim=HEAD_DIM, rotary_dim=rotary_dim, rotary_start=rotary_start, query_heads=2,
+        key_heads=1, pairing="interleaved", output_pairing="interleaved", layers=None,
+        variants=(variant("plain", 1e4, 1.0, limits[0]), variant("loud", 1e6, 1.3466, limits[1])),
+    )  # fmt: skip
+
+
+WHOLE, LONG, SHORT = (HEAD_DIM, 0), (60, 2**24), (60, 50)
+DESIGNS = {
+    "one-lane": Design(geometry=make_geometry(*WHOLE, LONG), lanes=1, slots=2),
+    "two-lanes-partial": Design(geometry=make_geometry(8, 4, LONG), lanes=2, data_width=12, value_heads=1),
+    "four-lanes": Design(geometry=make_geometry(*WHOLE, LONG), lanes=4),
+    "table": Design(geometry=make_geometry(*WHOLE, SHORT), lanes=2, source="table"),
+    "table-four-lanes": Design(
+        geometry=make_geometry(6, 2, SHORT), lanes=4, data_width=8, coefficient_width=12, source="table", value_heads=1
+    ),
+}
+
+# Each run under cocotb takes two seconds to begin, and a build with Verilator for it ten: they get what differs most.
+RUNS = [
+    *(("amaranth", design) for design in DESIGNS),
+    *(("verilator", design) for design in DESIGNS),
+    *(("icarus", design) for design in ("one-lane", "two-lanes-partial", "table-four-lanes")),
+    ("cocotb-verilator", "four-lanes"),
+]
+
+
+@pytest.fixture(scope="session")
+def design_folder(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """Gives the folder of a design by its name in ``DESIGNS``."""
+    made: dict[str, Path] = {}
+
+    def folder(name: str) -> Path:
+        if name not in made:
+            made[name] = tmp_path_factory.mktemp(name) / "design"
+            write_design_folder(DESIGNS[name], made[name])
+        return made[name]
+
+    return folder
+
+
+@pytest.fixture(params=RUNS, ids=["-on-".join(run) for run in RUNS])
+def run(request: pytest.FixtureRequest) -> tuple[str, str]:
+    """The names of an engine and of a design it is tried on."""
+    return request.param
