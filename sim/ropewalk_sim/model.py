@@ -97,7 +97,7 @@ def _rom(fmt: SineFormat) -> _Rom:
 
 def magnitudes(fmt: SineFormat, phase: NDArray[np.uint64]) -> tuple[Words, Words, Words]:
     """Quadrant, and cosine and sine in the first quadrant with M fraction bits, of P-bit phases of any shape."""
-    # "Folding"
+    # "Phase to octant"
     turn = (phase >> np.uint64(fmt.phase_bits - fmt.reduced_phase_bits)).astype(np.int64)
     quadrant = turn >> (fmt.octant_bits + 1)
     odd = (turn >> fmt.octant_bits & 1).astype(bool)

@@ -4,17 +4,20 @@ It shares nothing with the package but the description of a design: plain intege
 says "exactly". Section names are those of the document.
 """
 
+import re
 from functools import cache
+from pathlib import Path
 
 import mpmath
 import numpy as np
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from ropewalk.design import Design
+from ropewalk.design import Design, SineFormat
 from ropewalk.geometry.rotary import RotaryGeometry, Variant
 from ropewalk_sim.model import rotate, rows
 
 DIGITS = 80
+DOCUMENT = Path(__file__).parents[2] / "docs" / "number-contract.md"
 
 
 def nearest(value):
@@ -30,7 +33,7 @@ def step_of(frequency, p):
 
 @cache
 def rom_word(c, k):
-    """The sine ROM."""
+    """Sine ROM."""
     l = -(-c // 2)  # noqa: E741
     with mpmath.workdps(DIGITS):
         theta = mpmath.pi / 4 * (k + mpmath.mpf(1) / 2) / 2**l
@@ -45,7 +48,7 @@ def rom_word(c, k):
 
 
 def generated(c, p, step, position, amplitude_word):
-    """Folding, Correction, Amplitude."""
+    """Phase to octant, Correction, Amplitude."""
     l = -(-c // 2)  # noqa: E741
     t_bits = min(p, c + 11)
     r, m, b = c + 4, c + 3, l + 5
@@ -76,7 +79,7 @@ def generated(c, p, step, position, amplitude_word):
 
 
 def tabled(c, frequency, position, amplitude):
-    """Rows of a table."""
+    """Table source."""
     with mpmath.workdps(DIGITS):
         angle = mpmath.mpf(frequency) * position
         quarters = mpmath.floor(angle / (mpmath.pi / 2))
@@ -160,3 +163,69 @@ def test_two_models_agree_in_every_bit(c, p, w, frequencies, amplitude, source, 
     for i, row in enumerate(expected):
         for j, entry in enumerate(row):
             assert result[i, j].tolist() == rotated(w, c, *x[i, j].tolist(), entry, inverse)
+
+
+def table_under(heading, columns):
+    """Rows of the document's first table with ``columns`` columns below ``heading``, as lists of cells."""
+    text = DOCUMENT.read_text(encoding="utf-8").split(f"\n## {heading}\n")[1].split("\n## ")[0]
+    lines = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if line[:1] == "|"]
+    return [cells for cells in lines if len(cells) == columns and not cells[0].startswith("--")]
+
+
+def test_the_widths_of_the_document_are_those_of_the_design():
+    letters, *examples = table_under("Widths", 10)
+    assert letters == ["C", "P", "L", "T", "n", "B", "R", "M", "E", "ROM word"]
+    assert len(examples) == 5
+    for cells in examples:
+        c, p, *expected = map(int, cells)
+        fmt = SineFormat(coefficient_width=c, phase_bits=p)
+        assert expected == [
+            fmt.index_bits,
+            fmt.reduced_phase_bits,
+            fmt.cell_bits,
+            fmt.slope_bits,
+            fmt.rom_fraction_bits,
+            fmt.magnitude_fraction_bits,
+            fmt.correction_fraction_bits,
+            fmt.word_bits,
+        ]
+
+
+def test_the_worked_example_of_the_document():
+    step = step_of(0.5, 48)
+    phase = 12345 * step % 2**48
+    t = phase >> 19
+    place = t % 2**26
+    folded = 2**26 - place
+    k = folded >> 17
+    delta = folded - k * 2**17 - 2**16
+    s, v, g, h = rom_word(18, k)
+    sine, versine = ((word * 2**18 + slope * delta + 2**18) >> 19 for word, slope in ((s, g), (v, h)))
+
+    def entry(word):
+        q, cosine, sine = generated(18, 48, step, 12345, word)
+        return f"q = {q}, cos = {cosine}, sin = {sine}; packed {q | cosine << 2 | sine << 20:#x}"
+
+    def turned(word):
+        made = generated(18, 48, step, 12345, word)
+        ways = (tuple(rotated(16, 18, 20000, -12345, made, inverse)) for inverse in (False, True))
+        return "{}; the other way {}".format(*ways)
+
+    expected = [
+        str(step),
+        str(phase),
+        f"{t}; {t >> 27}, {t >> 26 & 1}, {place}",
+        f"{folded}, {k}, {delta}",
+        f"{s}, {v}, {g}, {h}",
+        f"{s | v << 22 | g << 43 | h << 57:#x}",
+        f"{sine}, {versine}, {2**21 - versine}",
+        entry(131072),
+        turned(131072),
+        entry(149242),
+        turned(149242),
+    ]
+    assert [value for _, value in table_under("A worked example", 2)[1:]] == expected
+    exact = mpmath.mpc(20000, -12345) * mpmath.expj(0.5 * 12345)
+    printed = re.search(r"exact rotation at amplitude 1 is \((\S+), (\S+)\)", DOCUMENT.read_text(encoding="utf-8"))
+    assert printed is not None
+    assert printed.groups() == (f"{float(exact.real):.3f}", f"{float(exact.imag):.3f}")

@@ -1,6 +1,6 @@
 """The geometry digest: a SHA-256 by which two workers, or a host and a board, prove that they rotate alike.
 
-The byte layout is specified in ``docs/number-contract.md``, "The geometry digest".
+The byte layout is specified in ``docs/number-contract.md``, "Geometry digest".
 """
 
 import hashlib

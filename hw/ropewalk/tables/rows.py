@@ -1,6 +1,6 @@
 """Rows of the full table: the correctly rounded cosine and sine of every pair at given positions.
 
-Arithmetic: ``docs/number-contract.md``, "Rows of a table". The angle is exact: the double inverse frequency times
+Arithmetic: ``docs/number-contract.md``, "Table source". The angle is exact: the double inverse frequency times
 the position, reduced modulo one turn with 96 fraction bits in integers. Doubles then do the bulk, and multiple
 precision decides each entry that they cannot.
 """

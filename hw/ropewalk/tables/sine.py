@@ -1,6 +1,6 @@
 """The octant ROM of the sine generator: sine, versine and their derivatives at the middle of each cell.
 
-Arithmetic: ``docs/number-contract.md``, "The sine ROM". With theta the middle of a cell and h half its size, a
+Arithmetic: ``docs/number-contract.md``, "Sine ROM". With theta the middle of a cell and h half its size, a
 straight line through the middle misses the curve by up to h**2/2 of its value at the edges, always on one side. The
 factor rho = 1 - h**2/4 lowers the middle so that the miss is h**2/4 on both sides.
 """
