@@ -21,7 +21,7 @@ _SMALLEST_MAGNITUDE = 64
 @cache
 def context_of(precision: int) -> Any:
     """An mpmath context of ``precision`` bits, our own: the global one is left alone."""
-    context = mpmath.mp.clone()
+    context: Any = mpmath.mp.clone()
     context.prec = precision
     return context
 
