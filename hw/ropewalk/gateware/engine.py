@@ -75,10 +75,12 @@ class RotaryEngine(Component):
     def latency(self) -> int:
         """Clocks from a descriptor to the first rotated beat of an idle engine whose data are waiting.
 
-        The last pair of the first beat follows the first by lanes - 1 clocks; its entry is in the memory one clock
-        after it has been made, and the buffered queue takes two.
+        The pairs of a beat are made one by one; an entry is in the memory one clock after it has been made, and the
+        buffered queue takes two.
         """
-        made = self._port.latency + self._source.latency + self._design.lanes - 1
+        design = self._design
+        entries = min(design.lanes - design.geometry.rotary_start // 2 % design.lanes, design.pairs)
+        made = self._port.latency + self._source.latency + entries - 1
         return made + 1 + self.core_latency + 2
 
     def elaborate(self, platform) -> Module:  # noqa: D102

@@ -117,7 +117,7 @@ class RotatorLane(Component):
         width = data_format.width + self._design.coefficient.width + 1
         total = Signal(signed(width), name=f"{name}_sum", reset_less=True)
         carry = Signal(name=f"{name}_carry", reset_less=True)
-        rounded = Signal(signed(width - fraction_bits), name=f"{name}_rounded", reset_less=True)
+        rounded = Signal(signed(width + 1 - fraction_bits), name=f"{name}_rounded", reset_less=True)
         saturated = Signal(data_format.shape, name=f"{name}_saturated", reset_less=True)
         (p, negative_p), (q, negative_q) = first, second
         complement_p = Mux(negative_p, ~p, p)

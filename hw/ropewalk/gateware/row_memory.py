@@ -38,13 +38,18 @@ class RowMemory(Component):
 
     def __init__(self, design: Design):
         self._design = design
+        words = range(max(2, design.beats_per_head))
+        depth = design.row_banks << (len(words) - 1).bit_length()
+        self._rams = [
+            BlockRam(width=entry_layout(design).size, depth=depth, name="row") for _ in range(design.lanes)
+        ]
         super().__init__(
             {
                 "write": In(1),
                 "entry": In(entry_layout(design)),
                 "writing": Out(design.row_number_bits),
                 "sequence": In(design.row_number_bits),
-                "word": In(range(max(2, design.beats_per_head))),
+                "word": In(words),
                 "needed": In(1),
                 "available": Out(1),
                 "entries": Out(data.ArrayLayout(entry_layout(design), design.lanes)),
@@ -80,8 +85,7 @@ class RowMemory(Component):
             self.available.eq(~self.needed | made | ((ahead == 0) & (self.word < place_word))),
         ]
 
-        for lane in range(design.lanes):
-            ram = BlockRam(width=entry_layout(design).size, depth=design.row_banks << word_bits, name="row")
+        for lane, ram in enumerate(self._rams):
             m.submodules[f"lane_{lane}"] = ram
             m.d.comb += [
                 ram.write_enable.eq(self.write & (place[:lane_bits] == lane)),

@@ -4,6 +4,7 @@ Thousands of clocks a second: for checking, not for bulk. One testbench drives a
 sample of all outputs per clock, which is what the simulator is quickest at.
 """
 
+from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -52,8 +53,11 @@ def simulate(
     stalls: Stalls | None = None,
     script: Script | None = None,
     progress: Progress | None = None,
+    processes: Sequence[Callable[[Any], Coroutine[Any, Any, None]]] = (),
 ) -> StreamOutput:
     """Run ``stream`` through ``ports``, an elaboratable with the ports of ``design``: the engine or a changed one.
+
+    ``processes`` are further simulator processes, which may watch what is inside.
 
     Raises
     ------
@@ -80,6 +84,8 @@ def simulate(
     simulator = Simulator(ResetInserter(reset)(ports))
     simulator.add_clock(1e-8)
     simulator.add_testbench(testbench)
+    for process in processes:
+        simulator.add_process(process)
     simulator.run()
     return result[0]
 

@@ -1,0 +1,117 @@
+"""The engine as a whole in Amaranth's simulator: what its parts promise each other."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from amaranth.hdl import Cat
+from amaranth.sim import Simulator
+from ropewalk.gateware.top import RotaryPorts
+from ropewalk_sim.beats import Stalls, descriptor_words, whole_tokens
+from ropewalk_sim.engines.amaranth import simulate
+from ropewalk_sim.stream_model import run_model
+
+DESIGNS = {
+    "rows limit": {"lanes": 4},
+    "data limit": {"lanes": 1, "heads": (3, 1)},
+    "slice in mid-beat": {"lanes": 4, "rotary_dim": 6, "rotary_start": 2},
+    "one pair": {"head_dim": 8, "rotary_dim": 2, "lanes": 2, "heads": (1, 1)},
+    "table": {"lanes": 4, "source": "table", "positions": 20},
+    "wide": {"lanes": 2, "data_width": 32, "coefficient_width": 24},
+    "narrow": {"lanes": 2, "data_width": 6, "coefficient_width": 8, "phase_bits": 16},
+    "values": {"lanes": 2, "value_heads": 2, "slots": 2},
+}
+
+
+def random_stream(design, tokens: int, seed: int):
+    source = np.random.default_rng(seed)
+    limits = np.array([*design.limits, 1])
+    slot = source.integers(0, len(limits), tokens)
+    # Some just past the limit, some repeated.
+    position = np.where(source.random(tokens) < 0.1, limits[slot], source.integers(0, limits[slot]))
+    position[1::5] = position[::5][: len(position[1::5])]
+    slot[1::5] = slot[::5][: len(slot[1::5])]
+    words = source.integers(
+        design.data.minimum, design.data.maximum + 1, (tokens, sum(design.heads), design.geometry.head_dim)
+    )
+    flags = source.choice([0, 0, 0, 1, 2, 4, 5], tokens)
+    flags[1::5] = flags[::5][: len(flags[1::5])]
+    return whole_tokens(
+        design, descriptor_words(slot, position, flags=flags, tag=source.integers(0, 256, tokens)), words
+    )
+
+
+@pytest.mark.parametrize("name", DESIGNS)
+@pytest.mark.parametrize("stalls", [None, Stalls(seed=7, data=0.4, token=0.2, output=0.4)], ids=["free", "stalled"])
+def test_every_bit_is_the_models(name, stalls, make_design) -> None:
+    design = make_design(**DESIGNS[name])
+    stream = random_stream(design, 60, seed=11)
+    expected, got = run_model(design, stream), simulate(RotaryPorts(design), design, stream, stalls)
+    for field in ("data", "tid", "last", "user"):
+        np.testing.assert_array_equal(getattr(got, field), getattr(expected, field), err_msg=field)
+
+
+@pytest.mark.parametrize("name", ["rows limit", "data limit", "slice in mid-beat", "one pair", "table", "wide"])
+def test_the_first_beat_takes_the_stated_latency(name, make_design) -> None:
+    design = make_design(**DESIGNS[name])
+    ports = RotaryPorts(design)
+    stream = random_stream(design, 1, seed=1)
+    stream.descriptors[:] = [[0, 3]]
+    latency, taken, seen = ports.latency, [], []
+
+    async def testbench(ctx: Any) -> None:
+        ctx.set(ports.s_axis_token_tdata, 3 << 32)
+        ctx.set(ports.s_axis_token_tvalid, 1)
+        ctx.set(ports.s_axis_tvalid, 1)
+        for clock in range(latency + 10):
+            _, _, token, out = await ctx.tick().sample(ports.s_axis_token_tready, ports.m_axis_tvalid)
+            if token and not taken:
+                taken.append(clock)
+                ctx.set(ports.s_axis_token_tvalid, 0)
+            if out:
+                seen.append(clock)
+                break
+
+    simulator = Simulator(ports)
+    simulator.add_clock(1e-8)
+    simulator.add_testbench(testbench)
+    simulator.run()
+    assert seen[0] - taken[0] == latency
+    assert ports._engine.queue_depth >= ports._engine.core_latency + 2
+
+
+@pytest.mark.parametrize("name", ["rows limit", "one pair", "table", "data limit"])
+def test_no_word_of_the_row_memory_is_read_while_it_is_written(name, make_design) -> None:
+    """What reads and writes at once is undefined in a block RAM, so it must not happen where it counts."""
+    design = make_design(**DESIGNS[name])
+    ports = RotaryPorts(design)
+    memory = ports._engine._memory
+    entered = ports._engine._framer.beat
+    writes = [Cat(ram.write_enable, ram.write_address) for ram in memory._rams]
+    reads = [ram.address for ram in memory._rams]
+    enter = entered.valid & entered.ready & memory.needed
+    collisions, together = [], 0
+
+    async def watch(ctx: Any) -> None:
+        nonlocal together
+        async for _, _, entering, *words in ctx.tick().sample(enter, *writes, *reads):
+            for write, read in zip(words[: design.lanes], words[design.lanes :], strict=True):
+                together += entering and write & 1
+                if entering and write == read << 1 | 1:
+                    collisions.append(read)
+
+    stream = random_stream(design, 150, seed=4)
+    simulate(ports, design, stream, Stalls(seed=2, data=0.2, output=0.2), processes=[watch])
+    assert together > 10
+    assert not collisions
+
+
+def test_rows_go_through_at_the_stated_rate(make_design) -> None:
+    """Short rows are where a pipeline longer than a row would show."""
+    for options in ({"lanes": 4}, {"lanes": 1}, {"lanes": 2, "heads": (1, 1)}, {"lanes": 1, "head_dim": 8}):
+        design = make_design(**options)
+        source = np.random.default_rng(3)
+        words = source.integers(-100, 100, (120, sum(design.heads), design.geometry.head_dim))
+        descriptors = descriptor_words(np.arange(120) % 2, np.arange(120) * 3)
+        output = simulate(RotaryPorts(design), design, whole_tokens(design, descriptors, words))
+        assert output.beats_per_clock == pytest.approx(design.beats_per_clock, rel=0.01)
