@@ -42,7 +42,11 @@ def test(simulator: str, target: str, folder: str, arguments: list[str]) -> None
 
 def main(order: dict[str, Any]) -> None:
     """Carry out one order: ``action`` and its arguments."""
-    {"build": build, "test": test}[order.pop("action")](**order)
+    try:
+        {"build": build, "test": test}[order.pop("action")](**order)
+    except RuntimeError as error:
+        # The program that failed has said why; a traceback would push that out of sight.
+        sys.exit(str(error))
 
 
 if __name__ == "__main__":
