@@ -7,10 +7,12 @@ Exit codes: 0 done; 1 a comparison, build or run failed; 2 bad input. A person n
 import os
 import sys
 import traceback
+import warnings
 from collections.abc import Sequence
 from importlib import metadata
 
 import click
+from amaranth.hdl import UnusedElaboratable
 from ropewalk.errors import InputError
 from ropewalk_sim.errors import EngineError
 
@@ -87,6 +89,9 @@ def call(arguments: Sequence[str] | None = None) -> int:
 
 def main() -> None:
     """Entry point of the console script."""
+    # When gateware is refused half made, Amaranth warns of every component that was made and not used. That is for
+    # whoever writes gateware, not for the person whose input was refused.
+    warnings.simplefilter("ignore", UnusedElaboratable)
     sys.exit(call())
 
 

@@ -1,0 +1,147 @@
+"""``ropewalk run``: arrays in, arrays out, and arrays that cannot be used."""
+
+import math
+
+import numpy as np
+import pytest
+
+
+def loaded(path):
+    """The arrays of an npz without object arrays."""
+    with np.load(path, allow_pickle=False) as file:
+        return dict(file)
+
+
+@pytest.fixture
+def run(ropewalk, engine, npz, tmp_path):
+    """Run arrays through an engine and give what came out."""
+
+    def run(arrays, *options, engine_name="model"):
+        target = tmp_path / "Y.npz"
+        result = ropewalk("run", engine, "--input", npz(arrays), "--output", target, "--engine", engine_name, *options)
+        assert result.code == 0, result
+        return loaded(target), result
+
+    return run
+
+
+def test_words_come_back_rotated(run, arrays):
+    found, result = run(arrays)
+    assert set(found) == {"q", "k", "error", "scale"}
+    assert found["q"].shape == (5, 2, 8) and found["k"].shape == (5, 1, 8)
+    assert found["error"].tolist() == [0] * 5
+    assert found["scale"] == 1
+    # Position 0 is the identity; at position 1 the first pair of interleaved elements turns by one radian.
+    assert np.array_equal(found["q"][0], arrays["q"][0])
+    x, y = (int(value) for value in arrays["q"][1, 0, :2])
+    expected = [x * math.cos(1) - y * math.sin(1), x * math.sin(1) + y * math.cos(1)]
+    assert found["q"][1, 0, :2] == pytest.approx(expected, abs=0.7)
+    assert "5 tokens through model" in result.out
+
+
+def test_the_default_engine_is_verilator_and_agrees(run, ropewalk, engine, npz, arrays, tmp_path):
+    model, _ = run(arrays)
+    result = ropewalk("run", engine, "--input", npz(arrays), "--output", tmp_path / "Z.npz")
+    assert result.code == 0
+    assert "through verilator" in result.out and "beats per clock" in result.out
+    found = loaded(tmp_path / "Z.npz")
+    assert np.array_equal(found["q"], model["q"]) and np.array_equal(found["k"], model["k"])
+
+
+def test_floats_are_quantised_at_a_power_of_two(run, arrays):
+    floats = {"q": arrays["q"] / 1000, "k": arrays["k"] / 1000, "position": arrays["position"]}
+    found, _ = run(floats)
+    scale = float(found["scale"])
+    assert math.log2(scale).is_integer()
+    largest = max(np.abs(floats["q"]).max(), np.abs(floats["k"]).max())
+    # Large enough that no rotation of the largest pair saturates, and not twice as large.
+    assert largest * math.sqrt(2) / scale < 32767 < 2.001 * largest * math.sqrt(2) / scale
+    assert np.abs(found["q"][0] - floats["q"][0]).max() <= scale / 2
+
+
+def test_a_scale_that_saturates_is_said(run, arrays):
+    floats = {"q": arrays["q"] * 1.0, "k": arrays["k"] * 1.0, "position": arrays["position"]}
+    found, result = run(floats, "--scale", "0.125")
+    assert found["scale"] == 0.125
+    assert "saturated" in result.err
+
+
+def test_a_position_at_the_limit_or_an_empty_slot_is_an_error_of_the_token(run, arrays):
+    arrays["position"] = np.array([63, 64, 2**24 - 1, 5, 6])
+    arrays["variant"] = np.array([0, 0, 0, 3, 255])
+    found, result = run(arrays)
+    assert found["error"].tolist() == [0, 1, 1, 1, 1]
+    assert np.array_equal(found["q"][1:], arrays["q"][1:])
+    assert "4 of 5 tokens came back unrotated" in result.err
+
+
+def test_variants_go_by_name_too(run, arrays):
+    by_number, _ = run(arrays | {"variant": np.zeros(5, np.int64)})
+    by_name, _ = run(arrays | {"variant": np.array(["default"] * 5)})
+    assert np.array_equal(by_number["q"], by_name["q"])
+
+
+def with_element(array, value):
+    changed = array.astype(np.result_type(array, type(value)) if isinstance(value, float) else array.dtype)
+    changed[0, 0, 0] = value
+    return changed
+
+
+BAD = {
+    "no q": lambda a: {name: array for name, array in a.items() if name != "q"},
+    "no position": lambda a: {name: array for name, array in a.items() if name != "position"},
+    "an unknown array": lambda a: a | {"w": a["q"]},
+    "q with a head too many": lambda a: a | {"q": np.repeat(a["q"], 2, axis=1)},
+    "q with short heads": lambda a: a | {"q": a["q"][..., :6]},
+    "q without tokens": lambda a: a | {"q": a["q"][0]},
+    "k with a token less": lambda a: a | {"k": a["k"][1:]},
+    "position with an axis": lambda a: a | {"position": a["position"][:, None]},
+    "a word too large": lambda a: a | {"q": with_element(a["q"], 32768)},
+    "a word too small": lambda a: a | {"k": with_element(a["k"], -32769)},
+    "NaN": lambda a: a | {"q": with_element(a["q"], math.nan), "k": a["k"] * 1.0},
+    "infinity": lambda a: a | {"q": with_element(a["q"], math.inf), "k": a["k"] * 1.0},
+    "floats beside integers": lambda a: a | {"q": a["q"] * 1.0},
+    "complex numbers": lambda a: a | {"q": a["q"] * 1j},
+    "text": lambda a: a | {"q": a["q"].astype(str)},
+    "a position below 0": lambda a: a | {"position": a["position"] - 1},
+    "a position of 2^24": lambda a: a | {"position": a["position"] + (2**24 - 63)},
+    "a position of 2^63": lambda a: a | {"position": a["position"].astype(np.uint64) + np.uint64(2**63)},
+    "positions that are floats": lambda a: a | {"position": a["position"] * 1.0},
+    "an unknown variant name": lambda a: a | {"variant": np.array(["global"] * 5)},
+    "a negative slot": lambda a: a | {"variant": np.array([-1] * 5)},
+    "object arrays": lambda a: a | {"q": np.array([[[None] * 8] * 2] * 5, object)},
+}
+
+
+@pytest.mark.parametrize("fault", BAD)
+def test_arrays_that_cannot_be_used_are_refused(refused, engine, npz, arrays, tmp_path, fault):
+    source = npz(BAD[fault](arrays))
+    refused("run", engine, "--input", source, "--output", tmp_path / "Y.npz", "--engine", "model")
+    assert [entry.name for entry in tmp_path.iterdir()] == ["X.npz"]
+
+
+@pytest.mark.parametrize("content", [b"", b"PK\x03\x04", b"not an npz", b"\x93NUMPY\x01\x00"])
+def test_a_file_that_is_no_npz_is_refused(refused, engine, tmp_path, content):
+    (tmp_path / "X.npz").write_bytes(content)
+    refused("run", engine, "--input", tmp_path / "X.npz", "--output", tmp_path / "Y.npz")
+    assert [entry.name for entry in tmp_path.iterdir()] == ["X.npz"]
+
+
+@pytest.mark.parametrize("scale", ["0", "-1", "nan", "inf"])
+def test_a_scale_that_is_none_is_refused(refused, engine, npz, arrays, tmp_path, scale):
+    refused("run", engine, "--input", npz(arrays), "--output", tmp_path / "Y.npz", "--scale", scale)
+
+
+def test_files_that_are_not_there_are_refused(refused, engine, npz, arrays, tmp_path):
+    refused("run", tmp_path / "nowhere", "--input", npz(arrays), "--output", tmp_path / "Y.npz")
+    refused("run", tmp_path, "--input", npz(arrays), "--output", tmp_path / "Y.npz")
+    refused("run", engine, "--input", tmp_path / "nothing.npz", "--output", tmp_path / "Y.npz")
+    refused("run", engine, "--input", npz(arrays), "--output", tmp_path / "nowhere" / "Y.npz")
+    refused("run", engine, "--input", npz(arrays), "--output", tmp_path)
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[]", '{"ropewalk": 1}', '{"lanes": NaN}'])
+def test_a_damaged_design_is_refused(refused, npz, arrays, tmp_path, text):
+    (tmp_path / "design").mkdir()
+    (tmp_path / "design" / "design.json").write_text(text)
+    refused("run", tmp_path / "design", "--input", npz(arrays), "--output", tmp_path / "Y.npz")
