@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 def float32_angles(base: float, rotary_dim: int, position: NDArray[np.int64]) -> NDArray[np.float32]:
     """The angles in radians, ``[tokens, rotary_dim / 2]``, as the software has them."""
     exponent = np.arange(0, rotary_dim, 2, dtype=np.float32) / np.float32(rotary_dim)
-    inverse = np.float32(1) / np.power(np.float32(base), exponent)
+    # numpy's own float32 power is off by an ulp here and there; the software's is correctly rounded on these.
+    inverse = np.float32(1) / np.power(float(base), exponent.astype(np.float64)).astype(np.float32)
     return (position.astype(np.float32)[:, None] * inverse).astype(np.float32)
 
 

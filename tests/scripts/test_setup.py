@@ -1,0 +1,88 @@
+"""The shell scripts: what they say of themselves, and what `scripts/setup` tells somebody without rights."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SCRIPTS = ROOT / "scripts"
+
+# What setup calls before it needs anything that could be missing.
+TOOLS = ["bash", "cat", "cut", "dirname", "env", "flock", "grep", "id", "rm", "sha256sum", "tail", "tee"]
+
+
+def run(*command, **options):
+    return subprocess.run(list(map(str, command)), capture_output=True, text=True, stdin=subprocess.DEVNULL, **options)
+
+
+@pytest.mark.parametrize("name", ["setup", "test", "demo"])
+def test_help(name):
+    done = run("bash", SCRIPTS / name, "--help", cwd="/")
+    assert done.returncode == 0
+    assert f"scripts/{name}" in done.stdout
+
+
+@pytest.mark.parametrize("script", ["scripts/setup", "scripts/test", "scripts/demo", ".ci/run"])
+def test_scripts_can_be_called(script):
+    assert os.access(ROOT / script, os.X_OK)
+    assert run("bash", "-n", ROOT / script).returncode == 0
+
+
+def test_an_unknown_option_is_refused():
+    done = run("bash", SCRIPTS / "setup", "--fast")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "--fast" in done.stderr
+
+
+@pytest.fixture
+def bare(tmp_path):
+    """A copy of the project in a path with a space, and a PATH that has Python and little else; nobody is root."""
+    project, tools = tmp_path / "my project", tmp_path / "bin"
+    (project / "scripts").mkdir(parents=True)
+    tools.mkdir()
+    shutil.copy(SCRIPTS / "setup", project / "scripts" / "setup")
+    shutil.copy(ROOT / "pyproject.toml", project)
+    for name in TOOLS:
+        found = shutil.which(name)
+        if found:
+            (tools / name).symlink_to(found)
+    # A Python that is new enough and has the modules asked for.
+    (tools / "python3").write_text("#!/bin/sh\necho 3.11\n")
+    (tools / "id").unlink()
+    (tools / "id").write_text("#!/bin/sh\necho 1000\n")
+    (tools / "apt-get").write_text('#!/bin/sh\ntouch "$0.was-called"\n')
+    for name in ("python3", "id", "apt-get"):
+        (tools / name).chmod(0o755)
+    return project, tools
+
+
+def test_a_user_without_rights_is_told_what_to_ask_for(bare):
+    project, tools = bare
+    done = run(tools / "bash", project / "scripts" / "setup", env={"PATH": str(tools)}, cwd="/")
+    assert done.returncode == 1
+    assert "sudo apt-get install g++ make perl\n" in done.stderr
+    assert "administrator" in done.stderr
+    for name in ("g++", "make", "perl"):
+        assert f"missing: {name}: " in done.stderr
+    assert not (tools / "apt-get.was-called").exists()
+    assert not (project / ".venv").exists()
+
+
+def test_no_python_is_said(bare):
+    project, tools = bare
+    (tools / "python3").write_text("#!/bin/sh\nexit 1\n")
+    done = run(tools / "bash", project / "scripts" / "setup", env={"PATH": str(tools)})
+    assert done.returncode == 1
+    assert "Python 3.11 or newer" in done.stderr
+
+
+def test_apt_is_not_called_when_forbidden(bare):
+    project, tools = bare
+    (tools / "id").write_text("#!/bin/sh\necho 0\n")
+    done = run(tools / "bash", project / "scripts" / "setup", "--no-apt", env={"PATH": str(tools)})
+    assert done.returncode == 1
+    assert "sudo apt-get install g++ make perl" in done.stderr
+    assert not (tools / "apt-get.was-called").exists()
