@@ -88,7 +88,7 @@ class Bench:
         if self.tokens:
             self.token.send_nowait(AxiStreamFrame(descriptors.reshape(-1).tolist()))
         ends = (np.flatnonzero(last) + 1).tolist()
-        for first, end in zip([0, *ends[:-1]], ends, strict=True):
+        for first, end in zip([0, *ends], ends, strict=False):
             tags = np.repeat(tid[first:end], data.shape[1])
             self.data.send_nowait(AxiStreamFrame(data[first:end].reshape(-1).tolist(), tid=tags.tolist()))
         for name, stream in (("token", self.token), ("data", self.data), ("output", self.sink)):

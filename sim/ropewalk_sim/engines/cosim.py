@@ -215,6 +215,8 @@ def _environment() -> dict[str, str]:
     environment = verilator_environment()
     environment["PYTHONPATH"] = os.pathsep.join(path or os.curdir for path in sys.path)
     environment["COCOTB_LOG_LEVEL"] = "WARNING"
+    environment["PYTHONWARNINGS"] = "ignore::DeprecationWarning"  # cocotbext-axi calls what cocotb 2 renamed
+    environment["COCOTB_REWRITE_ASSERTION_FILES"] = ""  # or numpy would be compiled anew, for a second, in every run
     environment["MAKEFLAGS"] = ""
     for name in ("PYTEST_CURRENT_TEST", "WAVES", "GUI", "SIM_CMD_PREFIX", "SIM_CMD_SUFFIX", "COCOTB_TEST_FILTER"):
         environment.pop(name, None)

