@@ -5,10 +5,11 @@ from functools import cached_property
 from typing import Literal
 
 from .errors import InputError
-from .formats import Format
+from .formats import Format, Rounding
 from .geometry.rotary import RotaryGeometry, Variant
 
 Source = Literal["synth", "table"]
+Coefficients = Literal["exact", "q15"]
 
 POSITION_BITS = 24
 """Positions run from 0 to 2**24 - 1."""
@@ -112,6 +113,11 @@ class Design:
         Value heads of a token, which follow its keys and pass through.
     family
         Whose primitives the gateware uses.
+    rounding
+        How the rotated element is rounded: ``half-up``, or ``floor`` as some other designs do.
+    coefficients
+        ``exact``, or ``q15``: cos and sin clipped to the range of a signed Q1.15 word, as other designs hold them, so
+        that 1.0 becomes 32767 / 32768. Takes a coefficient width of 16.
 
     Raises
     ------
@@ -130,6 +136,8 @@ class Design:
     positions: int | None = None
     value_heads: int = 0
     family: str = "generic"
+    rounding: Rounding = "half-up"
+    coefficients: Coefficients = "exact"
 
     def __post_init__(self) -> None:
         check_range("data width", self.data_width, 4, 32)
@@ -143,6 +151,12 @@ class Design:
             raise InputError(f"clocks per pair must be 1, not {self.clocks_per_pair!r}")
         if self.family != "generic":
             raise InputError(f"family must be generic, not {self.family!r}")
+        if self.rounding not in ("half-up", "floor"):
+            raise InputError(f"rounding must be half-up or floor, not {self.rounding!r}")
+        if self.coefficients not in ("exact", "q15"):
+            raise InputError(f"coefficients must be exact or q15, not {self.coefficients!r}")
+        if self.coefficients == "q15" and self.coefficient_width != 16:
+            raise InputError(f"q15 coefficients have a width of 16, not {self.coefficient_width}")
         if len(self.geometry.variants) > self.slots:
             raise InputError(
                 f"the model has {len(self.geometry.variants)} variants, which do not fit {self.slots} slots"
@@ -181,12 +195,24 @@ class Design:
     @cached_property
     def data(self) -> Format:
         """An element. Its LSB has whatever value the user gives it; the engine rounds once and saturates."""
-        return Format(width=self.data_width, fraction_bits=0)
+        return Format(width=self.data_width, fraction_bits=0, rounding=self.rounding)
 
     @cached_property
     def coefficient(self) -> Format:
         """The magnitudes |cos| and |sin| of a row: never negative, 1.0 exact, to 2 - 2**-(C-1)."""
         return Format(width=self.coefficient_width, fraction_bits=self.coefficient_width - 1, signed=False)
+
+    @cached_property
+    def magnitude_limits(self) -> tuple[tuple[int, int], ...]:
+        """The largest |cos| and |sin| of a row entry, by its quadrant.
+
+        A magnitude that stands for a negative cosine or sine may be 1.0 in Q1.15, another may not.
+        """
+        most = self.coefficient.maximum
+        if self.coefficients == "exact":
+            return ((most, most),) * 4
+        one = self.coefficient.one
+        return ((one - 1, one - 1), (one - 1, one), (one, one), (one, one - 1))
 
     @cached_property
     def sine(self) -> SineFormat:

@@ -4,16 +4,16 @@
 ``derived`` states facts for readers (widths, rates, slots) and is not read back.
 """
 
-from typing import Any
+from typing import Any, get_args
 
 from . import __version__
-from .design import Design, Source
+from .design import Coefficients, Design, Source
+from .formats import Rounding
 from .geometry.rotary import geometry_from_json, geometry_to_json
 from .strict_json import Keys
 from .tables.digest import geometry_digest
 
 FORMAT = "ropewalk design 1"
-_SOURCES: tuple[Source, ...] = ("synth", "table")
 _KEYS = ("format", "ropewalk", "parameters", "geometry", "digest", "derived")
 _INTEGERS = {
     "lanes": 32,
@@ -23,7 +23,8 @@ _INTEGERS = {
     "clocks_per_pair": 8,
     "slots": 64,
 }
-_OTHERS = ("source", "positions", "value_heads", "family")
+_CHOICES = {"source": get_args(Source), "rounding": get_args(Rounding), "coefficients": get_args(Coefficients)}
+_OTHERS = ("positions", "value_heads", "family")
 
 
 def design_to_json(design: Design, derived: dict[str, Any]) -> dict[str, Any]:
@@ -31,7 +32,7 @@ def design_to_json(design: Design, derived: dict[str, Any]) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "ropewalk": __version__,
-        "parameters": {name: getattr(design, name) for name in (*_INTEGERS, *_OTHERS)},
+        "parameters": {name: getattr(design, name) for name in (*_INTEGERS, *_CHOICES, *_OTHERS)},
         "geometry": geometry_to_json(design.geometry),
         "digest": geometry_digest(design),
         "derived": derived,
@@ -52,18 +53,19 @@ def design_from_json(values: dict[str, Any], where: str) -> Design:
     inside = top.object("parameters")
     if inside is None:
         raise top.error("parameters", "an object")
-    parameters = _checked(inside, (*_INTEGERS, *_OTHERS))
-    source = parameters.required_text("source")
+    parameters = _checked(inside, (*_INTEGERS, *_CHOICES, *_OTHERS))
+    choices: dict[str, Any] = {name: parameters.required_text(name) for name in _CHOICES}
+    for name, known in _CHOICES.items():
+        if choices[name] not in known:
+            raise parameters.error(name, " or ".join(known))
     design = Design(
         geometry=geometry_from_json(values.get("geometry"), f"{where}: geometry"),
-        source=next((known for known in _SOURCES if known == source), "synth"),
         positions=parameters.integer("positions", 1, 1 << 24),
         value_heads=parameters.required_integer("value_heads", 0, 1024),
         family=parameters.required_text("family"),
         **{name: parameters.required_integer(name, 1, high) for name, high in _INTEGERS.items()},
+        **choices,
     )
-    if source != design.source:
-        raise parameters.error("source", " or ".join(_SOURCES))
     if values.get("digest") != geometry_digest(design):
         raise top.error("digest", f"the digest of the geometry beside it, {geometry_digest(design)}")
     return design

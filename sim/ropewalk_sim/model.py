@@ -11,7 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from ropewalk.design import AMPLITUDE, POSITION_BITS, Design, SineFormat
 from ropewalk.formats import Format
-from ropewalk.tables import amplitude_word, rows_at, sine_words, step_words
+from ropewalk.tables import amplitude_word, sine_words, step_words
+from ropewalk.tables.limits import clip_entries
+from ropewalk.tables.source import source_rows
 
 Words = NDArray[np.int64]
 
@@ -50,7 +52,7 @@ def rows(design: Design, slot: int, positions: ArrayLike, *, unit_amplitude: boo
     if design.source == "table":
         if unit_amplitude and amplitude_word(variant.amplitude) != AMPLITUDE.one:
             raise ValueError(f"the table of slot {slot} has no rows of unit amplitude")
-        made = rows_at(variant.inverse_frequency, variant.amplitude, distinct, design.coefficient_width)
+        made = source_rows(design, slot, distinct)
     else:
         amplitude = AMPLITUDE.one if unit_amplitude else amplitude_word(variant.amplitude)
         steps = np.array(step_words(variant.inverse_frequency, design.phase_bits), np.uint64)
@@ -123,7 +125,7 @@ def phase_entries(design: Design, phase: NDArray[np.uint64], amplitude: int) -> 
     fraction_bits = magnitude_format(fmt).fraction_bits + AMPLITUDE.fraction_bits
     for field, word in enumerate(both, start=1):
         entries[..., field] = convert(word * amplitude, fraction_bits, design.coefficient)
-    return entries
+    return clip_entries(design, entries)
 
 
 def convert(values: Words, fraction_bits: int, to: Format) -> Words:

@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 
 from ..design import Design, SineFormat
-from ..tables.rows import pack_entries, table_rows
+from ..tables.rows import pack_entries
 from ..tables.sine import pack, sine_words
+from ..tables.source import source_rows
 from ..tables.steps import step_words
 from .slots import slot_layout, slot_words
 
@@ -50,9 +51,8 @@ def sine_contents(fmt: SineFormat) -> RomContents:
 def row_contents(design: Design) -> RomContents:
     """The rows of all positions of all variants, one after the other."""
     entries: list[int] = []
-    for variant, limit in zip(design.variants, design.limits, strict=True):
-        rows = table_rows(variant.inverse_frequency, variant.amplitude, limit, design.coefficient_width)
-        entries += pack_entries(rows, design.coefficient_width)
+    for slot, limit in enumerate(design.limits):
+        entries += pack_entries(source_rows(design, slot, range(limit)), design.coefficient_width)
     return RomContents(design.row_entry_bits, len(entries), entries)
 
 

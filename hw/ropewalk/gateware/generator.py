@@ -120,7 +120,12 @@ class RowGenerator(Component):
                 multiplier.b.eq(amplitudes[oldest]),
             ]
             m.d.sync += rounded.eq((multiplier.p + coefficient.rounding_word(product_fraction_bits)) >> dropped)
-            m.d.comb += getattr(self.entry, name).eq(Mux(rounded > coefficient.maximum, coefficient.maximum, rounded))
+            limit = Signal(coefficient.shape, name=f"limit_{name}")
+            with m.Switch(self.entry.quadrant):
+                for quadrant, (cosine, sine_limit) in enumerate(design.magnitude_limits):
+                    with m.Case(quadrant):
+                        m.d.comb += limit.eq(cosine if name == "cosine" else sine_limit)
+            m.d.comb += getattr(self.entry, name).eq(Mux(rounded > limit, limit, rounded))
         after_sine = self._amplitude["sine"].latency + 1
         m.d.comb += [
             self.entry.quadrant.eq(delayed(m, sine.quadrant, after_sine, name="quadrant")),

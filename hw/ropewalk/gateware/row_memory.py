@@ -40,9 +40,7 @@ class RowMemory(Component):
         self._design = design
         words = range(max(2, design.beats_per_head))
         depth = design.row_banks << (len(words) - 1).bit_length()
-        self._rams = [
-            BlockRam(width=entry_layout(design).size, depth=depth, name="row") for _ in range(design.lanes)
-        ]
+        self._rams = [BlockRam(width=entry_layout(design).size, depth=depth, name="row") for _ in range(design.lanes)]
         super().__init__(
             {
                 "write": In(1),
