@@ -48,10 +48,8 @@ Examples:
 @click.option(
     "--coefficient-width",
     type=int,
-    default=18,
-    show_default=True,
     metavar="C",
-    help="Bits of |cos| and |sin|, 8 to 24.",
+    help="Bits of |cos| and |sin|, 8 to 24.  [default: 18, and 16 for q15 coefficients]",
 )
 @click.option(
     "--phase-bits",
@@ -74,6 +72,20 @@ Examples:
     metavar="N",
     help="The first position that is refused, for every variant.  [default: each variant's max_position]",
 )
+@click.option(
+    "--rounding",
+    type=click.Choice(["half-up", "floor"]),
+    default="half-up",
+    show_default=True,
+    help="How results are rounded; floor, half an LSB low on average, is there to equal designs that do so.",
+)
+@click.option(
+    "--coefficients",
+    type=click.Choice(["exact", "q15"]),
+    default="exact",
+    show_default=True,
+    help="q15 clips cos and sin to signed Q1.15, where 1.0 is 32767/32768, to equal designs that do so.",
+)
 @click.option("--force", is_flag=True, help="Replace what is in DIR.")
 def generate(
     model: str,
@@ -85,10 +97,12 @@ def generate(
     lanes: int | None,
     clocks_per_pair: int,
     data_width: int,
-    coefficient_width: int,
+    coefficient_width: int | None,
     phase_bits: int,
     source: str,
     positions: int | None,
+    rounding: str,
+    coefficients: str,
     force: bool,
 ) -> None:
     """Write the rotary engine of MODEL into the folder DIR.
@@ -98,11 +112,15 @@ def generate(
     README of the ports. The same input gives the same bytes on any machine.
     """
     found = read(model, sequence_length, pairing, follow, verbose)
+    if coefficient_width is None:
+        coefficient_width = 16 if coefficients == "q15" else 18
     design = Design(
         geometry=found,
         lanes=default_lanes(found) if lanes is None else lanes,
         data_width=data_width,
         coefficient_width=coefficient_width,
+        rounding=rounding,  # type: ignore[arg-type]  # click has checked it
+        coefficients=coefficients,  # type: ignore[arg-type]  # click has checked it
         phase_bits=phase_bits,
         source=source,  # type: ignore[arg-type]  # click has checked it
         positions=positions,
@@ -117,6 +135,12 @@ def generate(
     order = order_note(found)
     if order:
         note(order)
+    loud = [variant.name for variant in design.variants if variant.amplitude > 1]
+    if coefficients == "q15" and loud:
+        note(
+            f"Q1.15 cannot hold the amplitude of {', '.join(loud)}: cos and sin are clipped at 1, so vectors are not "
+            f"only turned but bent; exact coefficients hold it."
+        )
 
 
 def summary(design: Design) -> list[str]:
