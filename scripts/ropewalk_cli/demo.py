@@ -103,8 +103,8 @@ def heading(text: str) -> None:
 
 def shown(path: Path) -> str:
     """``path`` as short as it can be typed from here."""
-    here = Path.cwd()
-    return str(path.resolve().relative_to(here) if path.resolve().is_relative_to(here) else path)
+    here, whole = Path.cwd(), path.resolve()
+    return str(whole.relative_to(here) if whole.is_relative_to(here) and here.parent != here else path)
 
 
 def run_engine(name: str, folder: Path, stream: StreamInput) -> tuple[StreamOutput, float]:

@@ -71,6 +71,42 @@ def test_a_user_without_rights_is_told_what_to_ask_for(bare):
     assert not (project / ".venv").exists()
 
 
+def test_root_has_it_installed_and_lists_are_fetched_where_they_are_missing(bare):
+    project, tools = bare
+    (tools / "id").write_text("#!/bin/sh\necho 0\n")
+    # As on a fresh machine: no package can be found before the first update.
+    (tools / "apt-get").write_text(f"""#!{tools}/bash
+echo "$@" >>"{tools}/calls"
+case "$1" in
+    update) : >"{tools}/updated" ;;
+    *)
+        [ -e "{tools}/updated" ] || {{ echo "E: Unable to locate package"; exit 100; }}
+        for package in "${{@:2}}"; do
+            case "$package" in
+                iverilog) names="iverilog vvp" ;;
+                g++ | make | perl) names="$package" ;;
+                *) names="" ;;
+            esac
+            for name in $names; do
+                echo "#!{tools}/bash" >"{tools}/$name"
+                chmod +x "{tools}/$name"
+            done
+        done
+        ;;
+esac
+""")
+    (tools / "chmod").symlink_to(shutil.which("chmod") or "")
+    done = run(tools / "bash", project / "scripts" / "setup", env={"PATH": str(tools)})
+    calls = [call.split()[0] for call in (tools / "calls").read_text().splitlines()]
+    assert calls == ["install", "update", "install", "install"]
+    assert "installing with apt: g++ make perl" in done.stdout
+    assert "installing with apt: iverilog" in done.stdout
+    assert "making the Python environment" in done.stdout
+    assert "missing" not in done.stderr
+    # The Python of this test makes no environment, and that is said.
+    assert done.returncode != 0
+
+
 def test_no_python_is_said(bare):
     project, tools = bare
     (tools / "python3").write_text("#!/bin/sh\nexit 1\n")
