@@ -1,21 +1,17 @@
-"""Inverse frequencies and amplitudes of rotary position embeddings, each rounded once to a double.
+"""Inverse frequencies and amplitudes of plain RoPE and of YaRN, each rounded once to a double.
 
-Everything is evaluated with :data:`PRECISION` bits by mpmath and rounded to nearest, ties to even, at the very end. No
-result depends on a platform's libm, so a geometry is the same doubles, and every table made from it the same integers,
-on any machine.
+The other ways of scaling are in :mod:`ropewalk.geometry.scaled_frequencies`; how the values are evaluated is in
+:mod:`ropewalk.geometry.precise`.
 
 Letters: b = base (``rope_theta``), d = width (the rotary dimension as the formulas see it), i = pair index, f = factor,
 o = the original number of positions. An inverse frequency is in radians per position.
 """
 
-from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Literal
 
-from mpmath import mp as _global_context
 from mpmath import mpf
 
-PRECISION = 200
-"""Bits of every intermediate result."""
+from .precise import log, nearest, powers, precise, round_all
 
 BETA_FAST = 32.0
 """Rotations over the original context above which a pair is not slowed down (YaRN's beta)."""
@@ -25,10 +21,6 @@ BETA_SLOW = 1.0
 
 Inverted = Literal["blend", "step"]
 
-# A context of our own: the precision of the caller's mpmath is neither used nor touched. (Any: it has no types.)
-_mp: Any = _global_context.clone()
-_mp.prec = PRECISION
-
 
 def default_frequencies(base: float, width: int) -> tuple[float, ...]:
     """Inverse frequencies of plain RoPE: ``b ** (-2 i / d)``, for i = 0 .. ceil(d / 2) - 1.
@@ -37,7 +29,7 @@ def default_frequencies(base: float, width: int) -> tuple[float, ...]:
     3.2.2.
     An odd width has one pair more than d / 2, as the usual software makes it.
     """
-    return _round_all(_powers(base, width))
+    return round_all(powers(log(base), width))
 
 
 def yarn_frequencies(
@@ -73,14 +65,14 @@ def yarn_frequencies(
     """
     low, high = _range(base, width, original, beta_fast, beta_slow, truncate)
     span = high - low
-    least = _mp.mpf(1) / 1000
+    least = precise.mpf(1) / 1000
     if span == 0 or (inverted == "step" and span < least):
         span = least
     frequencies = []
-    for pair, inverse in enumerate(_powers(base, width)):
-        ramp = min(max((pair - low) / span, _mp.mpf(0)), _mp.mpf(1))
-        frequencies.append(inverse / _mp.mpf(factor) * ramp + inverse * (1 - ramp))
-    return _round_all(frequencies)
+    for pair, inverse in enumerate(powers(log(base), width)):
+        ramp = min(max((pair - low) / span, precise.mpf(0)), precise.mpf(1))
+        frequencies.append(inverse / precise.mpf(factor) * ramp + inverse * (1 - ramp))
+    return round_all(frequencies)
 
 
 def yarn_range(
@@ -102,7 +94,7 @@ def yarn_range(
     Source: YaRN's published code, ``find_correction_range``; ``truncate`` is gpt-oss's.
     """
     low, high = _range(base, width, original, beta_fast, beta_slow, truncate)
-    return _round(low), _round(high)
+    return nearest(low), nearest(high)
 
 
 def yarn_amplitude(
@@ -122,13 +114,13 @@ def yarn_amplitude(
     if attention_factor is not None:
         return attention_factor
     if mscale and mscale_all_dim:
-        return _round(_gain(factor, mscale) / _gain(factor, mscale_all_dim))
-    return _round(_gain(factor, 1.0))
+        return nearest(_gain(factor, mscale) / _gain(factor, mscale_all_dim))
+    return nearest(_gain(factor, 1.0))
 
 
 def yarn_gain(factor: float, mscale: float) -> float:
     """``g(f, m) = 0.1 m ln f + 1``, and 1 where f is at most 1. Source: as :func:`yarn_amplitude`."""
-    return _round(_gain(factor, mscale))
+    return nearest(_gain(factor, mscale))
 
 
 def yarn_score_scale(factor: float, mscale_all_dim: float) -> float:
@@ -136,13 +128,7 @@ def yarn_score_scale(factor: float, mscale_all_dim: float) -> float:
 
     Source: DeepSeek-V2's published model code, where it is part of ``softmax_scale``.
     """
-    return _round(_gain(factor, mscale_all_dim) ** 2)
-
-
-def _powers(base: float, width: int) -> list[mpf]:
-    """``b ** (-2 i / d)`` of each pair."""
-    logarithm = _mp.log(_mp.mpf(base))
-    return [_mp.exp(-logarithm * 2 * pair / width) for pair in range((width + 1) // 2)]
+    return nearest(_gain(factor, mscale_all_dim) ** 2)
 
 
 def _range(
@@ -151,31 +137,18 @@ def _range(
     """:func:`yarn_range`, not rounded."""
 
     def turning(rotations: float) -> mpf:
-        return width * _mp.log(original / (2 * _mp.pi * _mp.mpf(rotations))) / (2 * _mp.log(_mp.mpf(base)))
+        return width * precise.log(original / (2 * precise.pi * precise.mpf(rotations))) / (2 * log(base))
 
     low = turning(beta_fast or BETA_FAST)
     high = turning(beta_slow or BETA_SLOW)
     if truncate:
-        low = _mp.floor(low)
-        high = _mp.ceil(high)
-    return max(low, _mp.mpf(0)), min(high, _mp.mpf(width - 1))
+        low = precise.floor(low)
+        high = precise.ceil(high)
+    return max(low, precise.mpf(0)), min(high, precise.mpf(width - 1))
 
 
 def _gain(factor: float, mscale: float) -> mpf:
     """:func:`yarn_gain`, not rounded."""
     if factor <= 1:
-        return _mp.mpf(1)
-    return _mp.mpf(mscale) * _mp.log(_mp.mpf(factor)) / 10 + 1
-
-
-def _round_all(values: Sequence[mpf]) -> tuple[float, ...]:
-    return tuple(_round(value) for value in values)
-
-
-def _round(value: mpf) -> float:
-    """The nearest double, ties to even: what Python's division of integers gives, on every platform."""
-    mantissa, exponent = value.man_exp
-    mantissa, exponent = int(mantissa), int(exponent)
-    if exponent >= 0:
-        return float(mantissa << exponent)
-    return mantissa / (1 << -exponent)
+        return precise.mpf(1)
+    return precise.mpf(mscale) * log(factor) / 10 + 1
