@@ -6,7 +6,6 @@ from ..design import Design, SineFormat
 from ..tables.rows import pack_entries
 from ..tables.sine import pack, sine_words
 from ..tables.source import source_rows
-from ..tables.source import source_rows
 from ..tables.steps import step_words
 from .slots import slot_layout, slot_words
 
