@@ -5,7 +5,7 @@ readers of configurations are in :mod:`ropewalk.models`.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from typing import Any, Literal
 
 from ..errors import InputError
@@ -32,7 +32,10 @@ class Variant:
 
     ``inverse_frequency`` has one double per pair, in radians per position; the doubles are correctly rounded
     from multiple precision and are the exact truth from which every integer follows.
-    ``max_position`` is exclusive: the number of positions.
+    ``max_position`` is exclusive: the number of positions. ``axis`` says which axis of the position each pair follows
+    (0, 1 or 2), and is ``None`` where positions have one axis.
+    The other fields are this variant's own where they differ from the geometry's, else ``None``
+    (:meth:`RotaryGeometry.of` fills them in).
     """
 
     name: str
@@ -40,11 +43,38 @@ class Variant:
     amplitude: float
     max_position: int
     axis: tuple[int, ...] | None = None
+    head_dim: int | None = None
+    rotary_dim: int | None = None
+    rotary_start: int | None = None
+    query_heads: int | None = None
+    key_heads: int | None = None
+    pairing: Pairing | None = None
+    output_pairing: Pairing | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shape:
+    """Which elements of a head are rotated, how they pair, and how many heads there are."""
+
+    head_dim: int
+    rotary_dim: int
+    rotary_start: int
+    query_heads: int
+    key_heads: int
+    pairing: Pairing
+    output_pairing: Pairing
+
+
+SHAPE_KEYS: tuple[str, ...] = tuple(field.name for field in fields(Shape))
+"""What a variant may have of its own."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class RotaryGeometry:
-    """The rotary part of a model. Field names are those of ``ropewalk geometry --json``."""
+    """The rotary part of a model. Field names are those of ``ropewalk geometry --json``.
+
+    The shape at the top is that of slot 0; a variant of another shape says what differs.
+    """
 
     model_type: str
     head_dim: int
@@ -58,6 +88,46 @@ class RotaryGeometry:
     variants: tuple[Variant, ...]
     attention_scale: float | str | None = None
     notes: tuple[str, ...] = ()
+
+    def of(self, slot: int) -> Shape:
+        """The shape of the variant in ``slot``: its own where it has one, else the geometry's."""
+        return Shape(**{key: _own(self.variants[slot], key, getattr(self, key)) for key in SHAPE_KEYS})
+
+    def with_shapes(self, shapes: "tuple[Shape, ...]") -> "RotaryGeometry":
+        """This geometry with one shape per variant: slot 0's at the top, what differs from it in the variants."""
+        top = shapes[0]
+        variants = tuple(
+            replace(
+                variant,
+                **{
+                    key: getattr(shape, key) if getattr(shape, key) != getattr(top, key) else None for key in SHAPE_KEYS
+                },
+            )
+            for variant, shape in zip(self.variants, shapes, strict=True)
+        )
+        return replace(self, **{key: getattr(top, key) for key in SHAPE_KEYS}, variants=variants)
+
+    def only(self, name: str) -> "RotaryGeometry":
+        """The geometry of the layers that the variant ``name`` rotates: that variant alone, in slot 0.
+
+        Layers of other variants are null in its ``layers``.
+
+        Raises
+        ------
+        InputError
+            If there is no such variant.
+        """
+        for slot, variant in enumerate(self.variants):
+            if variant.name == name:
+                layers = self.layers and tuple(layer if layer == name else None for layer in self.layers)
+                return replace(self, variants=(variant,), layers=layers).with_shapes((self.of(slot),))
+        names = ", ".join(variant.name for variant in self.variants)
+        raise InputError(f"the model has no variant {show(name)}; its variants are {names}")
+
+
+def _own(variant: Variant, key: str, otherwise: Any) -> Any:
+    value = getattr(variant, key)
+    return otherwise if value is None else value
 
 
 def geometry_to_json(geometry: RotaryGeometry) -> dict[str, Any]:
@@ -82,29 +152,15 @@ def geometry_to_json(geometry: RotaryGeometry) -> dict[str, Any]:
                 "max_position": variant.max_position,
                 "axis": None if variant.axis is None else list(variant.axis),
             }
+            | {key: getattr(variant, key) for key in SHAPE_KEYS if getattr(variant, key) is not None}
             for slot, variant in enumerate(geometry.variants)
         ],
         "attention_scale": geometry.attention_scale,
     }
 
 
-_GEOMETRY_KEYS = frozenset(
-    [
-        "scheme",
-        "model_type",
-        "head_dim",
-        "rotary_dim",
-        "rotary_start",
-        "query_heads",
-        "key_heads",
-        "pairing",
-        "output_pairing",
-        "layers",
-        "variants",
-        "attention_scale",
-    ]
-)
-_VARIANT_KEYS = frozenset(["name", "slot", "inverse_frequency", "amplitude", "max_position", "axis"])
+_GEOMETRY_KEYS = frozenset(["scheme", "model_type", *SHAPE_KEYS, "layers", "variants", "attention_scale"])
+_VARIANT_KEYS = frozenset(["name", "slot", "inverse_frequency", "amplitude", "max_position", "axis", *SHAPE_KEYS])
 
 
 def geometry_from_json(values: object, where: str = "geometry") -> RotaryGeometry:
@@ -118,16 +174,11 @@ def geometry_from_json(values: object, where: str = "geometry") -> RotaryGeometr
     keys = _object(values, where, "", _GEOMETRY_KEYS)
     if keys.values.get("scheme") != "rope":
         raise keys.error("scheme", '"rope"')
-    head_dim = keys.required_integer("head_dim", 2, MAX_HEAD_DIM)
-    rotary_dim = keys.required_integer("rotary_dim", 2, head_dim)
-    rotary_start = keys.required_integer("rotary_start", 0, head_dim - rotary_dim)
-    for key in ("head_dim", "rotary_dim", "rotary_start"):
-        if keys.values[key] % 2:
-            raise keys.error(key, "even")
+    shape = _shape(keys, None)
     listed = keys.items("variants", MAX_VARIANTS)
     if not listed:
         raise keys.error("variants", f"a list of 1 to {MAX_VARIANTS}")
-    variants = tuple(_variant(item, where, slot, rotary_dim // 2) for slot, item in enumerate(listed))
+    variants = tuple(_variant(item, where, slot, shape) for slot, item in enumerate(listed))
     names = [variant.name for variant in variants]
     if len(set(names)) < len(names):
         raise InputError(f"{where}: two variants have the same name")
@@ -143,13 +194,7 @@ def geometry_from_json(values: object, where: str = "geometry") -> RotaryGeometr
         scale = keys.number("attention_scale", 0.0, 1e9)
     return RotaryGeometry(
         model_type=keys.required_text("model_type"),
-        head_dim=head_dim,
-        rotary_dim=rotary_dim,
-        rotary_start=rotary_start,
-        query_heads=keys.required_integer("query_heads", 1, MAX_HEADS),
-        key_heads=keys.required_integer("key_heads", 1, MAX_HEADS),
-        pairing=_pairing(keys, "pairing"),
-        output_pairing=_pairing(keys, "output_pairing"),
+        **vars(shape),
         layers=None if layers is None else tuple(layers),
         variants=variants,
         attention_scale=scale,
@@ -165,6 +210,39 @@ def _object(values: object, where: str, prefix: str, known: frozenset[str]) -> K
     return Keys(values, where, prefix)
 
 
+def _shape(keys: Keys, top: Shape | None) -> Shape:
+    """The shape in ``keys``; what is absent is that of ``top``, or is missing where there is none."""
+
+    def integer(key: str, low: int, high: int) -> int:
+        if top is not None and key not in keys:
+            return getattr(top, key)
+        return keys.required_integer(key, low, high)
+
+    def pairing(key: str) -> Pairing:
+        if top is not None and key not in keys:
+            return getattr(top, key)
+        return _pairing(keys, key)
+
+    head_dim = integer("head_dim", 2, MAX_HEAD_DIM)
+    rotary_dim = integer("rotary_dim", 2, head_dim)
+    rotary_start = integer("rotary_start", 0, head_dim - rotary_dim)
+    shape = Shape(
+        head_dim=head_dim,
+        rotary_dim=rotary_dim,
+        rotary_start=rotary_start,
+        query_heads=integer("query_heads", 1, MAX_HEADS),
+        key_heads=integer("key_heads", 1, MAX_HEADS),
+        pairing=pairing("pairing"),
+        output_pairing=pairing("output_pairing"),
+    )
+    for key in ("head_dim", "rotary_dim", "rotary_start"):
+        if getattr(shape, key) % 2:
+            raise keys.error(key, "even")
+    if rotary_start + rotary_dim > head_dim:
+        raise keys.refuse(f"{keys.name('rotary_dim')} {rotary_dim} does not fit head_dim {head_dim}")
+    return shape
+
+
 def _pairing(keys: Keys, key: str) -> Pairing:
     for pairing in PAIRINGS:
         if keys.values.get(key) == pairing:
@@ -172,8 +250,10 @@ def _pairing(keys: Keys, key: str) -> Pairing:
     raise keys.error(key, "half or interleaved")
 
 
-def _variant(values: object, where: str, slot: int, pairs: int) -> Variant:
+def _variant(values: object, where: str, slot: int, top: Shape) -> Variant:
     keys = _object(values, where, f"variants[{slot}].", _VARIANT_KEYS)
+    shape = _shape(keys, top)
+    pairs = shape.rotary_dim // 2
     keys.required_integer("slot", slot, slot)
     frequencies = keys.items("inverse_frequency", pairs)
     if frequencies is None or len(frequencies) != pairs:
@@ -194,6 +274,7 @@ def _variant(values: object, where: str, slot: int, pairs: int) -> Variant:
         amplitude=amplitude,
         max_position=keys.required_integer("max_position", 1, MAX_POSITIONS),
         axis=None if axis is None else tuple(axis),
+        **{key: getattr(shape, key) for key in SHAPE_KEYS if key in keys},
     )
 
 
