@@ -7,9 +7,9 @@ only :class:`~ropewalk.errors.InputError`.
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from .errors import InputError
 
@@ -21,6 +21,9 @@ MAX_DIGITS = 40
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.\-]{0,63}")
 """What a name from a file (a model type, a variant) may look like: it ends up in file names and generated text."""
+
+
+Choice = TypeVar("Choice", bound=str)
 
 
 class _Refused(str):
@@ -244,3 +247,34 @@ class Keys:
         if value is None:
             raise self.error(key, "a name of at most 64 letters, digits and _ . -")
         return value
+
+    def required_choice(self, key: str, choices: Sequence[Choice]) -> Choice:
+        """The one of ``choices`` that stands there; absent is refused."""
+        value = self.get(key)
+        for choice in choices:
+            if choice == value:
+                return choice
+        raise self.error(key, " or ".join(filter(None, [", ".join(choices[:-1]), choices[-1]])))
+
+    def required_numbers(self, key: str, count: int, low: float, high: float) -> tuple[float, ...]:
+        """A list of exactly ``count`` finite numbers from ``low`` to ``high``; absent is refused."""
+        values = self.get(key)
+        if not isinstance(values, list) or len(values) != count:
+            raise self.error(key, f"a list of {count} numbers")
+        for index, value in enumerate(values):
+            if isinstance(value, bool) or not isinstance(value, (int, float)) or not low <= value <= high:
+                raise InputError(
+                    f"{self.where}: {self.name(key)}[{index}] must be a number from {low:g} to {high:g}, "
+                    f"not {show(value)}"
+                )
+        return tuple(float(value) for value in values)
+
+
+def known_object(values: object, where: str, what: str, known: frozenset[str]) -> Keys:
+    """The keys of an object that has none but the ``known`` ones; ``what`` names it in errors."""
+    if not isinstance(values, Mapping):
+        raise InputError(f"{where}: the {what} geometry must be an object, not {show(values)}")
+    for key in values:
+        if key not in known:
+            raise InputError(f"{where}: {show(key)} is not a key of the {what} geometry")
+    return Keys(values, where)

@@ -5,9 +5,11 @@ from dataclasses import replace
 from typing import TypeVar, get_args
 
 from ..errors import InputError
-from ..geometry.rotary import MAX_POSITIONS, PAIRINGS, RotaryGeometry
+from ..geometry import Geometry
+from ..geometry.rotary import MAX_POSITIONS, PAIRINGS
 from ..strict_json import show
 from .huggingface import geometry_from_config
+from .other_schemes import other_scheme
 from .scaling import Follow
 from .source import preset_names, read_source
 
@@ -26,7 +28,7 @@ def read_model(
     follow: str = "hf",
     notes: Callable[[str], None] | None = None,
     ignored: Callable[[str], None] | None = None,
-) -> RotaryGeometry:
+) -> Geometry:
     """The geometry of ``model``.
 
     Parameters
@@ -60,15 +62,19 @@ def read_model(
         raise InputError(f"the sequence length must be an integer from 1 to 2**40, not {show(sequence_length)}")
     said: list[str] = []
     config, where = read_source(model)
-    geometry = geometry_from_config(
-        config,
-        where,
-        sequence_length=sequence_length,
-        pairing=chosen_pairing,
-        follow=chosen_follow,
-        note=said.append,
-        ignored=ignored or _forget,
-    )
+    geometry: Geometry | None = other_scheme(config, where, said.append, ignored)
+    if geometry is None:
+        geometry = geometry_from_config(
+            config,
+            where,
+            sequence_length=sequence_length,
+            pairing=chosen_pairing,
+            follow=chosen_follow,
+            note=said.append,
+            ignored=ignored or _forget,
+        )
+    elif sequence_length is not None or pairing is not None:
+        said.append("the sequence length and the pairing change nothing: this model is not a rotary one")
     said = list(dict.fromkeys(said))
     for sentence in said:
         if notes is not None:
