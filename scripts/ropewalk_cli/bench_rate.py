@@ -14,6 +14,7 @@ import click
 import numpy as np
 from ropewalk.design import Design
 from ropewalk.emit.folder import write_design_folder
+from ropewalk.geometry import only_rotary
 from ropewalk.models import read_model
 from ropewalk_sim.beats import StreamOutput, descriptor_words, whole_tokens
 from ropewalk_sim.compare import compare
@@ -50,7 +51,7 @@ class Rate:
 
 def measure(model: str, options: dict[str, Any], tokens: int) -> Rate:
     """The rate of one design over ``tokens`` tokens in the steady state."""
-    design = Design(geometry=read_model(model), **options)
+    design = Design(geometry=only_rotary(read_model(model)), **options)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name) / "design"
         write_design_folder(design, folder)

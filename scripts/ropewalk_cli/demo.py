@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from ropewalk.design import Design, default_lanes
 from ropewalk.emit.folder import write_design_folder
 from ropewalk.errors import InputError
+from ropewalk.geometry import only_rotary
 from ropewalk.models import read_model
 from ropewalk_sim.compare import compare
 from ropewalk_sim.engines import ENGINES
@@ -218,7 +219,7 @@ def curves(design: Design, folder: Path) -> tuple[picture.Curve, ...]:
 def show(folder: Path, everything: bool) -> None:
     """Tell the whole story, leaving the engine and the picture in ``folder``."""
     started = time.perf_counter()
-    found = read_model(MODEL)
+    found = only_rotary(read_model(MODEL))
     # The whole range of positions, so that the picture can show all of it; the model itself stops earlier.
     design = Design(geometry=found, lanes=default_lanes(found), positions=1 << 24)
     heading("1. Generated from the model's configuration")

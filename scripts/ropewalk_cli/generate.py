@@ -9,7 +9,7 @@ from ropewalk.geometry.rotary import RotaryGeometry
 
 from .console import note
 from .geometry import facts
-from .model_options import model_options, read
+from .model_options import model_options, read_rotary
 
 EPILOG = """\b
 Examples:
@@ -111,7 +111,7 @@ def generate(
     the Verilog, the table files that it reads, design.json (every parameter; `run` and `verify` read it) and a
     README of the ports. The same input gives the same bytes on any machine.
     """
-    found = read(model, sequence_length, pairing, follow, verbose)
+    found = read_rotary(model, sequence_length, pairing, follow, verbose)
     if coefficient_width is None:
         coefficient_width = 16 if coefficients == "q15" else 18
     design = Design(

@@ -3,10 +3,11 @@
 import json
 
 import click
-from ropewalk.geometry.rotary import RotaryGeometry, geometry_to_json
+from ropewalk.geometry import Geometry, RotaryGeometry, geometry_to_json
 
 from .console import show_table, table
 from .model_options import model_options, read
+from .other_geometry import print_other
 
 EPILOG = """\b
 Examples:
@@ -33,8 +34,11 @@ def geometry(
         print_geometry(found)
 
 
-def print_geometry(found: RotaryGeometry) -> None:
+def print_geometry(found: Geometry) -> None:
     """Print ``found`` on stdout."""
+    if not isinstance(found, RotaryGeometry):
+        print_other(found)
+        return
     click.echo(f"{found.model_type}: rotary position embedding (scheme rope)")
     for name, value in facts(found):
         click.echo(f"  {name:<18}{value}")

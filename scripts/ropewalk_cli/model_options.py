@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 import click
-from ropewalk.geometry.rotary import RotaryGeometry
+from ropewalk.geometry import Geometry, RotaryGeometry, only_rotary
 from ropewalk.models import read_model
 
 from .console import note
@@ -40,7 +40,7 @@ def model_options(command: Callable) -> Callable:
     return command
 
 
-def read(model: str, sequence_length: int | None, pairing: str | None, follow: str, verbose: bool) -> RotaryGeometry:
+def read(model: str, sequence_length: int | None, pairing: str | None, follow: str, verbose: bool) -> Geometry:
     """The geometry of MODEL; its notes go to stderr once all of it was understood."""
     ignored: list[str] = []
     found = read_model(model, sequence_length=sequence_length, pairing=pairing, follow=follow, ignored=ignored.append)
@@ -49,3 +49,10 @@ def read(model: str, sequence_length: int | None, pairing: str | None, follow: s
     if verbose:
         note(f"keys of the configuration that do not bear on the geometry: {', '.join(sorted(ignored)) or 'none'}")
     return found
+
+
+def read_rotary(
+    model: str, sequence_length: int | None, pairing: str | None, follow: str, verbose: bool
+) -> RotaryGeometry:
+    """As :func:`read`; a model that is not rotary is refused, since there is no engine for it."""
+    return only_rotary(read(model, sequence_length, pairing, follow, verbose))

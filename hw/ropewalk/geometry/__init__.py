@@ -24,6 +24,7 @@ __all__ = [
     "SinusoidalGeometry",
     "geometry_from_json",
     "geometry_to_json",
+    "only_rotary",
     "scheme_of",
 ]
 
@@ -43,6 +44,29 @@ def scheme_of(geometry: Geometry) -> str:
             return "learned"
         case SinusoidalGeometry():
             return "sinusoidal"
+
+
+def only_rotary(geometry: Geometry) -> RotaryGeometry:
+    """``geometry`` itself where it is a rotary one.
+
+    Raises
+    ------
+    InputError
+        If it is of another scheme: this version makes engines for rotary models.
+    """
+    if isinstance(geometry, RotaryGeometry):
+        return geometry
+    raise InputError(
+        f"{geometry.model_type} has {_DESCRIPTIONS[scheme_of(geometry)]}: the unit for it comes with a later version; "
+        "this one generates engines of rotary models"
+    )
+
+
+_DESCRIPTIONS = {
+    "alibi": "attention with linear biases (ALiBi)",
+    "learned": "learned positions",
+    "sinusoidal": "sinusoidal positions",
+}
 
 
 def geometry_to_json(geometry: Geometry) -> dict[str, Any]:
