@@ -77,6 +77,24 @@ def timescale_frequencies(dimension: int) -> tuple[float, ...]:
     return _powers(pairs, precise.mpf(pairs - 1))
 
 
+def sinusoid_row(geometry: SinusoidalGeometry, row: int) -> tuple[float, ...]:
+    """The elements of one row, each the correctly rounded sine or cosine of ``row * inverse_frequency``.
+
+    ``row`` is a position plus ``row_offset``. It may be negative, for encodings of relative positions: sines change
+    their sign with it, cosines do not.
+    """
+    if row == geometry.zero_row:
+        return (0.0,) * geometry.dimension
+    angles = [row * precise.mpf(frequency) for frequency in geometry.inverse_frequency]
+    sines = [nearest(precise.sin(angle)) for angle in angles]
+    cosines = [nearest(precise.cos(angle)) for angle in angles[: geometry.dimension - len(angles)]]
+    if geometry.layout == "half":
+        elements = sines + cosines
+    else:
+        elements = [element for pair in zip(sines, cosines, strict=False) for element in pair] + sines[len(cosines) :]
+    return tuple(elements + [0.0] * (geometry.dimension - len(elements)))
+
+
 def _powers(pairs: int, divisor: Any) -> tuple[float, ...]:
     """``BASE ** (-i / divisor)`` of each pair i."""
     logarithm = precise.log(precise.mpf(BASE))
