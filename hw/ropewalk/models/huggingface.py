@@ -6,16 +6,24 @@ multimodal ones keep the language model in ``text_config``. ``docs/geometry.md``
 
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from typing import Any
 
-from ..geometry.rotary import MAX_POSITIONS, PAIRINGS, Pairing, RotaryGeometry, Variant
+from ..geometry.rotary import MAX_POSITIONS, PAIRINGS, Pairing, RotaryGeometry, Shape, Variant
 from ..strict_json import Keys
-from .families import FAMILIES, NOT_YET, TEXT_DEFAULTS, TEXT_PARTS, Family
+from .families import FAMILIES, REFUSED
+from .family import Family
 from .known_keys import check_keys, check_outer_keys, ignored_keys, says_rotary
-from .layers import layer_kinds, layer_variants
+from .layers import FULL, layer_kinds, layer_variants
+from .multi_axis import pair_axes
+from .own_keys import general_keys
 from .rope_objects import RopeObject, rope_objects
-from .scaling import Follow, Request, Scaled, make_variants
-from .sizes import Sizes, read_sizes, rotary_width
+from .scaling import OTHER_NAMES, Follow, Request, Scaled, make_variants
+from .sizes import Sizes, read_sizes, rotary_fraction, rotary_width
+from .text_parts import TEXT_DEFAULTS, TEXT_PARTS
+
+BY_LENGTH = frozenset(["dynamic", "longrope"])
+"""Rope types that depend on the sequence length."""
 
 
 def geometry_from_config(
@@ -41,17 +49,22 @@ def geometry_from_config(
     keys, model_type = _language_model(Keys(config, where), note)
     family = _family(keys, model_type, pairing, note)
     check_keys(keys, model_type, known=model_type in FAMILIES)
-    sizes = read_sizes(keys, family, model_type)
+    keys = general_keys(keys, family, model_type, note)
     max_position = _max_position(keys, family)
     original = keys.integer("original_max_position_embeddings", 1, MAX_POSITIONS)
     objects, absent = rope_objects(keys, family, note)
-    widths = {rotary_width(keys, rope.keys, family, sizes) for rope in objects}
-    if len(widths) > 1:
-        raise keys.refuse("the layer types rotate different widths, which a later version of Ropewalk adds")
-    width = widths.pop()
+    rope_types = [_rope_type(rope.keys, model_type, note) for rope in objects]
+    inward, outward = _pairings(keys, family, pairing)
     variants: list[Variant] = []
+    shapes: list[Shape] = []
+    in_force: dict[str, str] = {}
     scales: list[float | str] = []
-    for rope in objects:
+    for rope, rope_type in zip(objects, rope_types, strict=True):
+        sizes = read_sizes(keys, family, model_type, full=rope.name == FULL)
+        whole = rope_type == "proportional"
+        width = sizes.head_dim if whole else rotary_width(keys, rope.keys, family, sizes)
+        rotary_dim = width + width % 2
+        axes = pair_axes(rope.keys, rope.keys.values.get("type"), family, rotary_dim // 2, note)
         request = Request(
             base=rope.base,
             width=width,
@@ -61,32 +74,42 @@ def geometry_from_config(
             nested=rope.nested,
             follow=follow,
             note=note,
+            sequence_length=sequence_length,
+            model_type=model_type,
+            fraction=_share(rotary_fraction(keys, rope.keys), family.rotary_fraction),
         )
-        for scaled in make_variants(rope.keys, _rope_type(rope.keys, model_type, note), request):
-            variants.append(_variant(rope, scaled))
+        shape = Shape(
+            **asdict(sizes),
+            rotary_dim=rotary_dim,
+            rotary_start=sizes.head_dim - rotary_dim if family.rotated_last else 0,
+            pairing=inward,
+            output_pairing=outward,
+        )
+        for scaled in make_variants(rope.keys, OTHER_NAMES.get(rope_type, rope_type), request):
+            variant = _variant(rope, scaled, axes)
+            variants.append(variant)
+            shapes.append(shape)
+            if scaled.in_force:
+                in_force[rope.name] = variant.name
             scales.extend(_scales(keys, rope.keys, family, model_type, sizes, scaled, max_position))
-    if sequence_length is not None:
-        note("the sequence length changes nothing: only dynamic NTK scaling depends on it")
+    if sequence_length is not None and not BY_LENGTH.intersection(rope_types):
+        note("the sequence length changes nothing: only dynamic NTK scaling and longrope depend on it")
     if follow == "llama.cpp" and pairing is None:
         note("pairing is that of the Hugging Face weights; llama.cpp permutes q and k of some families (see --pairing)")
-    inward, outward = _pairings(keys, family, pairing)
-    kinds = layer_kinds(keys, family)
-    layers = layer_variants(keys, family, kinds, [variant.name for variant in variants], absent)
+    layers = layer_variants(keys, family, layer_kinds(keys, family, note), in_force, absent)
     for key in ignored_keys(keys):
         ignored(keys.name(key))
     return RotaryGeometry(
         model_type=model_type,
-        head_dim=sizes.head_dim,
-        rotary_dim=width + width % 2,
-        rotary_start=0,
-        query_heads=sizes.query_heads,
-        key_heads=sizes.key_heads,
-        pairing=inward,
-        output_pairing=outward,
+        **asdict(shapes[0]),
         layers=layers,
         variants=tuple(variants),
         attention_scale=_joined(scales),
-    )
+    ).with_shapes(tuple(shapes))
+
+
+def _share(given: float | None, otherwise: float) -> float:
+    return otherwise if given is None else given
 
 
 def _language_model(outer: Keys, note: Callable[[str], None]) -> tuple[Keys, str]:
@@ -96,7 +119,7 @@ def _language_model(outer: Keys, note: Callable[[str], None]) -> tuple[Keys, str
     if inner is None:
         if model_type is None:
             raise outer.error("model_type", 'the name of the model\'s family, such as "llama"')
-        if model_type in TEXT_PARTS:
+        if model_type in TEXT_PARTS and model_type not in FAMILIES:
             raise outer.refuse(f"a {model_type} configuration needs a text_config")
         return outer, model_type
     check_outer_keys(outer, inner)
@@ -112,8 +135,8 @@ def _language_model(outer: Keys, note: Callable[[str], None]) -> tuple[Keys, str
 
 def _family(keys: Keys, model_type: str, pairing: Pairing | None, note: Callable[[str], None]) -> Family:
     """The family's row, or that of an unknown rotary model."""
-    if model_type in NOT_YET:
-        raise keys.refuse(f"model_type {model_type!r} {NOT_YET[model_type]}")
+    if model_type in REFUSED:
+        raise keys.refuse(f"model_type {model_type!r} {REFUSED[model_type]}")
     family = FAMILIES.get(model_type)
     if family is not None:
         return family
@@ -141,12 +164,16 @@ def _rope_type(parameters: Keys, model_type: str, note: Callable[[str], None]) -
     rope_type = newer or older or "default"
     if model_type in ("phi3", "phimoe") and rope_type in ("su", "yarn"):
         return "longrope"  # what these names mean in that family's older files
-    return rope_type
+    return "longrope" if rope_type == "su" else rope_type
 
 
-def _variant(rope: RopeObject, scaled: Scaled) -> Variant:
+def _variant(rope: RopeObject, scaled: Scaled, axes: tuple[int, ...] | None) -> Variant:
+    name = rope.name
+    if scaled.name is not None:
+        name = f"{rope.name}.{scaled.name}" if rope.nested else scaled.name
     return Variant(
-        name=scaled.name or rope.name,
+        name=name,
+        axis=axes,
         inverse_frequency=scaled.inverse_frequency,
         amplitude=scaled.amplitude,
         max_position=scaled.max_position,

@@ -18,26 +18,46 @@ POSITIONAL = re.compile(
 """What the name of a positional key looks like. (``properties`` and ``composition`` are none.)"""
 
 HEAD_KEYS = frozenset(
-    ["d_head", "global_head_dim", "head_size", "kv_channels", "num_global_key_value_heads", "swa_head_dim"]
+    [
+        "attention_head_dim",
+        "d_head",
+        "global_head_dim",
+        "head_size",
+        "kv_channels",
+        "multi_query_group_num",
+        "num_global_key_value_heads",
+        "per_layer_config",
+        "swa_head_dim",
+        "swa_num_attention_heads",
+        "swa_num_key_value_heads",
+    ]
 )
-"""Keys that give heads another size than ``head_dim`` does, in families that are not understood yet."""
+"""Keys that give heads another size or number than the usual ones do; most families have none of them."""
 
 UNDERSTOOD = frozenset(
     [
         "alibi",
+        "attention_head_dim",
+        "compress_rope_theta",
+        "global_head_dim",
         "global_rope_theta",
+        "kv_channels",
         "local_rope_theta",
         "max_position_embeddings",
+        "multi_query_group_num",
         "n_positions",
         "no_rope_layer_interval",
         "no_rope_layers",
+        "num_global_key_value_heads",
         "original_max_position_embeddings",
         "partial_rotary_factor",
+        "per_layer_config",
         "position_embedding_type",
         "qk_rope_head_dim",
         "rope_interleave",
         "rope_local_base_freq",
         "rope_parameters",
+        "rope_ratio",
         "rope_scaling",
         "rope_theta",
         "rotary_dim",
@@ -47,13 +67,24 @@ UNDERSTOOD = frozenset(
 )
 """Positional keys that some family's import reads."""
 
+_HUNYUAN = frozenset(["hunyuan_v1_dense", "hunyuan_v1_moe"])
+_GEMMA_4 = frozenset(["gemma4_text"])
+
 READ_BY: Mapping[str, frozenset[str]] = {
+    "attention_head_dim": _HUNYUAN,
+    "compress_rope_theta": frozenset(["deepseek_v4"]),
+    "global_head_dim": _GEMMA_4,
     "global_rope_theta": frozenset(["modernbert"]),
+    "kv_channels": frozenset(["chatglm"]),
     "local_rope_theta": frozenset(["modernbert"]),
+    "multi_query_group_num": frozenset(["chatglm"]),
     "no_rope_layer_interval": frozenset(["llama4_text", "smollm3"]),
     "no_rope_layers": frozenset(["llama4_text", "smollm3"]),
-    "rope_interleave": frozenset(["deepseek_v3", "glm4_moe_lite", "kimi_k2", "mistral4"]),
-    "rope_local_base_freq": frozenset(["gemma3_text"]),
+    "num_global_key_value_heads": _GEMMA_4,
+    "per_layer_config": _GEMMA_4,
+    "rope_interleave": frozenset(["axk1", "deepseek_v3", "glm4_moe_lite", "kimi_k2", "mistral4", "youtu"]),
+    "rope_local_base_freq": frozenset(["gemma3_text", "gemma3n_text"]),
+    "rope_ratio": frozenset(["chatglm"]),
     "rotary_dim": frozenset(["codegen", "gptj", "minimax_m2"]),
     "rotary_emb_base": frozenset(["gpt_neox"]),
     "rotary_pct": frozenset(["cohere2", "gpt_neox"]),
@@ -66,7 +97,9 @@ GENERAL = frozenset(["rotary_dim", "rotary_emb_base", "rotary_pct"])
 SAYS_NOTHING: Mapping[str, tuple[object, ...]] = {
     "alibi": (False,),
     "position_embedding_type": ("rope", "rotary"),
+    "original_rope": (True,),
     "rotary": (True,),
+    "rotary_value": (False,),
     "use_alibi": (False,),
     "use_dynamic_ntk": (False,),
     "use_logn_attn": (False,),
@@ -74,6 +107,7 @@ SAYS_NOTHING: Mapping[str, tuple[object, ...]] = {
     "use_rope": (True,),
     "use_rotary": (True,),
     "use_rotary_embeddings": (True,),
+    "use_rotary_pos_emb": (True,),
 }
 """Positional keys with values that state what is so anyway."""
 
@@ -113,8 +147,21 @@ def ignored_keys(keys: Keys) -> list[str]:
 def check_outer_keys(outer: Keys, inner: Keys) -> None:
     """Refuse positional keys beside a ``text_config`` that do not say what stands in it."""
     for key in sorted(outer):
-        if POSITIONAL.search(key) and key not in SAYS_NOTHING and outer.values[key] != inner.values.get(key):
+        if POSITIONAL.search(key) and key not in SAYS_NOTHING and not _same(outer.values[key], inner.values.get(key)):
             raise _refusal(outer, key, "stands outside text_config and differs from what is in it")
+
+
+def _same(outer: object, inner: object) -> bool:
+    """Whether two values say the same; in rope parameters ``type`` may be the older name beside ``rope_type``."""
+    if not isinstance(outer, dict) or not isinstance(inner, dict):
+        return outer == inner
+    return _renamed(outer) == _renamed(inner)
+
+
+def _renamed(parameters: Mapping[str, object]) -> dict[str, object]:
+    plain = {key: value for key, value in parameters.items() if key not in ("rope_type", "type") and value is not None}
+    kind = parameters.get("rope_type") or parameters.get("type") or "default"
+    return plain | {"rope_type": "default" if kind == "mrope" else kind}
 
 
 def _check_value(keys: Keys, key: str, harmless: tuple[object, ...]) -> None:
@@ -122,7 +169,7 @@ def _check_value(keys: Keys, key: str, harmless: tuple[object, ...]) -> None:
     if any(value is said or (isinstance(said, str) and value == said) for said in harmless):
         return
     if "alibi" in key or value == "alibi":
-        raise _refusal(keys, key, "asks for ALiBi, which a later version of Ropewalk adds")
+        raise _refusal(keys, key, "asks for ALiBi, which this family does not have")
     raise keys.error(key, " or ".join(str(said).lower() for said in SAYS_NOTHING[key]) + " in a rotary model")
 
 

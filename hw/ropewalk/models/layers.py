@@ -1,10 +1,10 @@
 """Which variant rotates each layer of a model."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from ..geometry.rotary import MAX_LAYERS
 from ..strict_json import Keys, show
-from .families import Family
+from .family import Family
 
 FULL = "full_attention"
 SLIDING = "sliding_attention"
@@ -15,8 +15,11 @@ ROTATED_KINDS = frozenset([FULL, SLIDING, "chunked_attention", "attention"])
 OTHER_KINDS = frozenset(["conv", "linear_attention", "mamba", "recurrent"])
 """Kinds of layers without rotation."""
 
+ATTENTION_LISTS: Mapping[str, str] = {"attn_layer_indices": "mamba", "full_attn_idxs": "conv"}
+"""Keys that list the layers with attention, and the kind of the others (Bamba, LFM 2)."""
 
-def layer_kinds(keys: Keys, family: Family) -> tuple[str, ...] | None:
+
+def layer_kinds(keys: Keys, family: Family, note: Callable[[str], None]) -> tuple[str, ...] | None:
     """The kind of each layer: ``layer_types``, else the family's pattern; ``None`` where the count is unknown.
 
     A family without a pattern gives ``full_attention`` throughout.
@@ -29,14 +32,24 @@ def layer_kinds(keys: Keys, family: Family) -> tuple[str, ...] | None:
         for kind in listed:
             if not isinstance(kind, str):
                 raise keys.error("layer_types", "a list of names")
+        if family.last_full and listed[-1] != FULL:
+            note(f"layer_types: the last layer has full attention in this family, not {show(listed[-1])}")
+            listed = [*listed[:-1], FULL]
         return tuple(listed)
     if count is None:
         return None
+    for key, other in ATTENTION_LISTS.items():
+        indices = keys.items(key, MAX_LAYERS)
+        if indices is not None:
+            return tuple(FULL if layer in indices else other for layer in range(count))
     every = _full_every(keys, family)
     if every is None:
         return (FULL,) * count
     last = 0 if family.full_first else every - 1
-    return tuple(FULL if layer % every == last else family.other_kind for layer in range(count))
+    kinds = [FULL if layer % every == last else family.other_kind for layer in range(count)]
+    if family.last_full:
+        kinds[-1] = FULL
+    return tuple(kinds)
 
 
 def _full_every(keys: Keys, family: Family) -> int | None:
@@ -63,7 +76,11 @@ def _full_every(keys: Keys, family: Family) -> int | None:
 
 
 def layer_variants(
-    keys: Keys, family: Family, kinds: Sequence[str] | None, names: Sequence[str], absent: Sequence[str] = ()
+    keys: Keys,
+    family: Family,
+    kinds: Sequence[str] | None,
+    in_force: Mapping[str, str],
+    absent: Sequence[str] = (),
 ) -> tuple[str | None, ...] | None:
     """The variant's name per layer, ``None`` for a layer without rotation; ``None`` where the layers are unknown.
 
@@ -73,8 +90,8 @@ def layer_variants(
         The configuration and its family.
     kinds
         From :func:`layer_kinds`.
-    names
-        The variants. A single ``default`` serves every rotated layer.
+    in_force
+        The variant that each set of rope parameters gives its layers. A single ``default`` serves every rotated layer.
     absent
         Kinds that the configuration declares to be without rotation.
     """
@@ -83,12 +100,13 @@ def layer_variants(
     unrotated = _unrotated(keys, family, kinds)
     layers: list[str | None] = []
     for layer, kind in enumerate(kinds):
+        name = family.kind_variants.get(kind, kind)
         if layer in unrotated or kind in OTHER_KINDS or kind in absent:
             layers.append(None)
-        elif kind in names:
-            layers.append(kind)
-        elif list(names) == ["default"] and kind in ROTATED_KINDS:
-            layers.append("default")
+        elif name in in_force:
+            layers.append(in_force[name])
+        elif list(in_force) == ["default"] and kind in ROTATED_KINDS:
+            layers.append(in_force["default"])
         else:
             reason = "has no rope parameters" if kind in ROTATED_KINDS else "is not understood"
             raise keys.refuse(f"layer_types: the kind {show(kind)} of layer {layer} {reason}")

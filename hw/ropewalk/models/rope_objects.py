@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from ..geometry.rotary import MAX_LAYERS
 from ..strict_json import NAME, Keys
-from .families import Family
+from .family import Family
 from .layers import FULL, SLIDING
 
 LOW_BASE, HIGH_BASE = 1.0, 1e30
@@ -38,9 +38,12 @@ def rope_objects(keys: Keys, family: Family, note: Callable[[str], None]) -> tup
         return _nested(keys, given, key or "", family, note)
     if family.two_bases:
         if given is not None and len(list(given)) and key == "rope_parameters":
-            raise keys.refuse("rope_parameters must hold one object per layer type in this family of models")
-        full = given if given is not None else _empty(keys)
-        sliding = full if family.window_scaled else _empty(keys)
+            note(
+                "rope_parameters is taken for that of the full-attention layers; this family's files hold one object "
+                "per layer type, and Hugging Face ignores others"
+            )
+        full = given if given is not None and list(given) else _default(keys, family, FULL)
+        sliding = full if family.window_scaled else _default(keys, family, SLIDING)
         return [
             RopeObject(name=FULL, keys=full, base=_base(keys, full, family, False, note), nested=True),
             RopeObject(name=SLIDING, keys=sliding, base=_base(keys, sliding, family, True, note), nested=True),
@@ -71,7 +74,7 @@ def _nested(
             raise keys.refuse(f"{given.name(name)} is mixed with objects per layer type, and would be ignored")
         if not NAME.fullmatch(name):
             raise keys.refuse(f"{given.name(name)} must be a name of at most 64 letters, digits and _ . -")
-        if name not in declared and name not in (FULL, SLIDING, "chunked_attention"):
+        if name not in declared | set(family.kind_variants.values()) | {FULL, SLIDING, "chunked_attention"}:
             raise keys.refuse(f"{given.name(name)} is not a layer type of this model")
         inner = given.object(name) or _empty(keys)
         local = family.two_bases and name == SLIDING
@@ -80,14 +83,20 @@ def _nested(
     if family.two_bases:
         for name in (FULL, SLIDING):
             if name not in given:
-                base = _base(keys, _empty(keys), family, name == SLIDING, note)
-                objects.append(RopeObject(name=name, keys=_empty(keys), base=base, nested=True))
+                inner = _default(keys, family, name)
+                base = _base(keys, inner, family, name == SLIDING, note)
+                objects.append(RopeObject(name=name, keys=inner, base=base, nested=True))
         absent = [name for name in absent if name not in (FULL, SLIDING)]
     return objects, absent
 
 
 def _empty(keys: Keys) -> Keys:
     return Keys({}, keys.where, "rope_parameters.")
+
+
+def _default(keys: Keys, family: Family, kind: str) -> Keys:
+    """The family's parameters of a kind of layer."""
+    return Keys(family.kind_scaling.get(kind, {}), keys.where, f"rope_parameters.{kind}.")
 
 
 def _base(keys: Keys, parameters: Keys, family: Family, local: bool, note: Callable[[str], None]) -> float:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from ..geometry.rotary import MAX_HEAD_DIM, MAX_HEADS
 from ..strict_json import Keys
-from .families import Family
+from .family import Family
 
 MAX_HIDDEN = 1 << 24
 
@@ -18,8 +18,8 @@ class Sizes:
     key_heads: int
 
 
-def read_sizes(keys: Keys, family: Family, model_type: str) -> Sizes:
-    """The head size and head counts of a configuration.
+def read_sizes(keys: Keys, family: Family, model_type: str, *, full: bool = False) -> Sizes:
+    """The head size and head counts of a configuration's layers; ``full``: those of its full-attention layers.
 
     The head size is ``head_dim``, else the family's own, else ``hidden_size / num_attention_heads``. With latent
     attention it is ``qk_rope_head_dim``, and there is one key head.
@@ -43,9 +43,18 @@ def read_sizes(keys: Keys, family: Family, model_type: str) -> Sizes:
     if head_dim % 2:
         raise keys.refuse(f"head_dim must be even, not {head_dim}")
     key_heads = _key_heads(keys, family, model_type, query_heads)
+    if full and family.full_head_dim is not None:
+        head_dim, key_heads = _full_sizes(keys, family.full_head_dim, key_heads)
     if query_heads % key_heads:
         raise keys.refuse(f"num_key_value_heads {key_heads} does not divide num_attention_heads {query_heads}")
     return Sizes(head_dim=head_dim, query_heads=query_heads, key_heads=key_heads)
+
+
+def rotary_fraction(keys: Keys, parameters: Keys) -> float | None:
+    """``partial_rotary_factor`` in the rope ``parameters``, else beside them, else None."""
+    inside = parameters.number("partial_rotary_factor", 0.0, 1.0)
+    outside = keys.number("partial_rotary_factor", 0.0, 1.0)
+    return outside if inside is None else inside
 
 
 def rotary_width(keys: Keys, parameters: Keys, family: Family, sizes: Sizes) -> int:
@@ -54,9 +63,7 @@ def rotary_width(keys: Keys, parameters: Keys, family: Family, sizes: Sizes) -> 
     The fraction is ``partial_rotary_factor`` in the rope ``parameters``, else beside them, else ``rotary_pct``, else
     the family's own; the product is truncated, as the usual software does. ``rotary_dim`` says it outright.
     """
-    fraction = parameters.number("partial_rotary_factor", 0.0, 1.0)
-    if fraction is None:
-        fraction = keys.number("partial_rotary_factor", 0.0, 1.0)
+    fraction = rotary_fraction(keys, parameters)
     if family.latent:
         rest = keys.integer("qk_nope_head_dim", 0, MAX_HEAD_DIM) or 0
         if fraction not in (None, 1.0) and int((rest + sizes.head_dim) * fraction) != sizes.head_dim:
@@ -75,6 +82,26 @@ def rotary_width(keys: Keys, parameters: Keys, family: Family, sizes: Sizes) -> 
     if width < 2:
         raise keys.refuse(f"partial_rotary_factor {fraction:g} of head_dim {sizes.head_dim} leaves nothing to rotate")
     return width
+
+
+def _full_sizes(keys: Keys, head_dim: int, key_heads: int) -> tuple[int, int]:
+    """Head size and key heads of Gemma 4's full-attention layers."""
+    listed = keys.object("per_layer_config")
+    if listed is not None:  # how transformers 5.24 saves it: an object per layer with full attention
+        found = [listed.object(layer) or listed for layer in listed]
+        if not found or any(other.values != found[0].values for other in found):
+            raise keys.error("per_layer_config", "one and the same object for each full-attention layer")
+        head_dim = found[0].integer("head_dim", 2, MAX_HEAD_DIM) or head_dim
+        if head_dim % 2:
+            raise found[0].error("head_dim", "even")
+        return head_dim, found[0].integer("num_key_value_heads", 1, MAX_HEADS) or key_heads
+    head_dim = keys.integer("global_head_dim", 2, MAX_HEAD_DIM) or head_dim
+    if head_dim % 2:
+        raise keys.error("global_head_dim", "even")
+    given = keys.integer("num_global_key_value_heads", 1, MAX_HEADS)
+    if keys.flag("attention_k_eq_v") is False:
+        return head_dim, key_heads  # the key says nothing then, in transformers 5.24
+    return head_dim, given or key_heads
 
 
 def _first(keys: Keys, names: tuple[str, ...], high: int) -> int | None:
