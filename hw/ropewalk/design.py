@@ -2,13 +2,15 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import Literal, get_args
 
 from .errors import InputError
 from .formats import Format, Rounding
 from .geometry.rotary import RotaryGeometry, Variant
+from .geometry.software import check_software
 
 Source = Literal["synth", "table"]
+AngleModel = Literal["exact", "hf_f32", "llamacpp_f32"]
 Coefficients = Literal["exact", "q15"]
 
 POSITION_BITS = 24
@@ -118,6 +120,9 @@ class Design:
     coefficients
         ``exact``, or ``q15``: cos and sin clipped to the range of a signed Q1.15 word, as other designs hold them, so
         that 1.0 becomes 32767 / 32768. Takes a coefficient width of 16.
+    angle_model
+        Whose angles a table holds: ``exact``, or the single-precision ones of a software stack (see
+        ``docs/number-contract.md``, "Angle models"). Takes the table source and variants that have a recipe.
 
     Raises
     ------
@@ -138,6 +143,7 @@ class Design:
     family: str = "generic"
     rounding: Rounding = "half-up"
     coefficients: Coefficients = "exact"
+    angle_model: AngleModel = "exact"
 
     def __post_init__(self) -> None:
         check_range("data width", self.data_width, 4, 32)
@@ -157,6 +163,16 @@ class Design:
             raise InputError(f"coefficients must be exact or q15, not {self.coefficients!r}")
         if self.coefficients == "q15" and self.coefficient_width != 16:
             raise InputError(f"q15 coefficients have a width of 16, not {self.coefficient_width}")
+        if self.angle_model not in get_args(AngleModel):
+            raise InputError(f"angle model must be exact, hf_f32 or llamacpp_f32, not {self.angle_model!r}")
+        if self.angle_model != "exact":
+            if self.source != "table":
+                raise InputError(
+                    f"the angle model {self.angle_model} needs the table source: the synth source makes exact angles"
+                )
+            for variant in self.geometry.variants:
+                pairs = len(variant.inverse_frequency)
+                check_software(variant.recipe, self.angle_model, variant.name, variant.amplitude, pairs)
         if len(self.geometry.variants) > self.slots:
             raise InputError(
                 f"the model has {len(self.geometry.variants)} variants, which do not fit {self.slots} slots"

@@ -7,7 +7,7 @@
 from typing import Any, get_args
 
 from . import __version__
-from .design import Coefficients, Design, Source
+from .design import AngleModel, Coefficients, Design, Source
 from .formats import Rounding
 from .geometry.rotary import geometry_from_json, geometry_to_json
 from .strict_json import Keys
@@ -23,7 +23,12 @@ _INTEGERS = {
     "clocks_per_pair": 8,
     "slots": 64,
 }
-_CHOICES = {"source": get_args(Source), "rounding": get_args(Rounding), "coefficients": get_args(Coefficients)}
+_CHOICES = {
+    "source": get_args(Source),
+    "rounding": get_args(Rounding),
+    "coefficients": get_args(Coefficients),
+    "angle_model": get_args(AngleModel),
+}
 _OTHERS = ("positions", "value_heads", "family")
 
 
@@ -33,7 +38,7 @@ def design_to_json(design: Design, derived: dict[str, Any]) -> dict[str, Any]:
         "format": FORMAT,
         "ropewalk": __version__,
         "parameters": {name: getattr(design, name) for name in (*_INTEGERS, *_CHOICES, *_OTHERS)},
-        "geometry": geometry_to_json(design.geometry),
+        "geometry": geometry_to_json(design.geometry, recipes=True),
         "digest": geometry_digest(design),
         "derived": derived,
     }

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from ..errors import InputError
 from ..strict_json import Keys, show
+from .recipe import Recipe, recipe_from_json, recipe_to_json
 
 Pairing = Literal["half", "interleaved"]
 
@@ -34,6 +35,8 @@ class Variant:
     from multiple precision and are the exact truth from which every integer follows.
     ``max_position`` is exclusive: the number of positions. ``axis`` says which axis of the position each pair follows
     (0, 1 or 2), and is ``None`` where positions have one axis.
+    ``recipe`` is what software makes the frequencies from, ``None`` where that is not known: no software's own angles
+    can be followed then.
     The other fields are this variant's own where they differ from the geometry's, else ``None``
     (:meth:`RotaryGeometry.of` fills them in).
     """
@@ -43,6 +46,7 @@ class Variant:
     amplitude: float
     max_position: int
     axis: tuple[int, ...] | None = None
+    recipe: Recipe | None = None
     head_dim: int | None = None
     rotary_dim: int | None = None
     rotary_start: int | None = None
@@ -130,8 +134,11 @@ def _own(variant: Variant, key: str, otherwise: Any) -> Any:
     return otherwise if value is None else value
 
 
-def geometry_to_json(geometry: RotaryGeometry) -> dict[str, Any]:
-    """``geometry`` as ``ropewalk geometry --json`` prints it: plain values in a fixed order, without notes."""
+def geometry_to_json(geometry: RotaryGeometry, *, recipes: bool = False) -> dict[str, Any]:
+    """``geometry`` as ``ropewalk geometry --json`` prints it: plain values in a fixed order, without notes.
+
+    With ``recipes``, as ``design.json`` holds it: also the recipes of the variants that have one.
+    """
     return {
         "scheme": "rope",
         "model_type": geometry.model_type,
@@ -153,6 +160,7 @@ def geometry_to_json(geometry: RotaryGeometry) -> dict[str, Any]:
                 "axis": None if variant.axis is None else list(variant.axis),
             }
             | {key: getattr(variant, key) for key in SHAPE_KEYS if getattr(variant, key) is not None}
+            | ({"recipe": recipe_to_json(variant.recipe)} if recipes and variant.recipe is not None else {})
             for slot, variant in enumerate(geometry.variants)
         ],
         "attention_scale": geometry.attention_scale,
@@ -160,7 +168,9 @@ def geometry_to_json(geometry: RotaryGeometry) -> dict[str, Any]:
 
 
 _GEOMETRY_KEYS = frozenset(["scheme", "model_type", *SHAPE_KEYS, "layers", "variants", "attention_scale"])
-_VARIANT_KEYS = frozenset(["name", "slot", "inverse_frequency", "amplitude", "max_position", "axis", *SHAPE_KEYS])
+_VARIANT_KEYS = frozenset(
+    ["name", "slot", "inverse_frequency", "amplitude", "max_position", "axis", "recipe", *SHAPE_KEYS]
+)
 
 
 def geometry_from_json(values: object, where: str = "geometry") -> RotaryGeometry:
@@ -274,6 +284,7 @@ def _variant(values: object, where: str, slot: int, top: Shape) -> Variant:
         amplitude=amplitude,
         max_position=keys.required_integer("max_position", 1, MAX_POSITIONS),
         axis=None if axis is None else tuple(axis),
+        recipe=recipe_from_json(keys.get("recipe"), where, keys.name("recipe."), pairs) if "recipe" in keys else None,
         **{key: getattr(shape, key) for key in SHAPE_KEYS if key in keys},
     )
 

@@ -7,6 +7,7 @@ import hashlib
 import struct
 
 from ..design import Design
+from .angle_models import software_words
 from .steps import amplitude_word, step_words
 
 _MAGIC = b"ropewalk/rope/1\n"
@@ -22,7 +23,8 @@ def digest_bytes(design: Design) -> bytes:
     """The integers that define the geometry, in the documented order.
 
     Names, head counts, lanes, widths of data and coefficients and the source of rows are left out: engines that
-    differ only in those rotate by the same angles. So are empty slots.
+    differ only in those rotate by the same angles. So are empty slots. Software's angles add what defines them; for
+    exact ones nothing is added.
     """
     geometry = design.geometry
     parts = [
@@ -43,4 +45,9 @@ def digest_bytes(design: Design) -> bytes:
         axes = variant.axis if variant.axis is not None else (0,) * design.pairs
         for step, axis in zip(step_words(variant.inverse_frequency, design.phase_bits), axes, strict=True):
             parts.append(struct.pack("<QI", step, axis))
+    if design.angle_model != "exact":
+        parts.append(f"angle model {design.angle_model}\n".encode())
+        for variant in design.variants:
+            words = software_words(variant, design.angle_model)
+            parts.append(struct.pack(f"<{len(words)}I", *words))
     return b"".join(parts)

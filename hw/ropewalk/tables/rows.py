@@ -74,12 +74,12 @@ def rows_at(
     for start in range(0, where.size, _CHUNK):
         part = where[start : start + _CHUNK]
         for pair, step in enumerate(step_words(frequencies, _STEP_BITS)):
-            turns = _turns(step, part)
+            turns = turns_of(step, part)
             rows[start : start + _CHUNK, pair] = _entries(turns, part, frequencies[pair], amplitude, coefficient_width)
     return rows
 
 
-def _turns(step: int, positions: NDArray[np.int64]) -> NDArray[np.uint64]:
+def turns_of(step: int, positions: NDArray[np.int64]) -> NDArray[np.uint64]:
     """``position * step`` modulo one turn, the top 64 of its 96 bits.
 
     ``step`` is rounded to 2**-97 turns, so the product is within 2**-73 turns of the truth; with the bits cut off
