@@ -1,16 +1,11 @@
-"""Several engines on one stream, bit for bit against the first of them."""
+"""Two engines' outputs for one stream, bit for bit: how many bits differ, and where the first of them are."""
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import numpy as np
 from ropewalk.design import Design
-from ropewalk.emit.folder import load_design
 
-from .beats import Script, Stalls, StreamInput, StreamOutput
-from .engines import Progress, open_engine
-from .errors import EngineError
+from .beats import StreamInput, StreamOutput
 from .framing import frame
 
 MAX_PLACES = 5
@@ -96,45 +91,3 @@ def compare(design: Design, expected: StreamOutput, got: StreamOutput, stream: S
         for beat, element, what, want, have in found[:MAX_PLACES]
     )
     return Comparison(beats_expected=expected.beats, beats=got.beats, differing_bits=bits, places=places)
-
-
-@dataclass(frozen=True, kw_only=True)
-class EngineResult:
-    """One engine's output, and how it differs from the first engine's (``None`` for that one itself)."""
-
-    output: StreamOutput
-    comparison: Comparison | None
-
-
-def run_engines(
-    folder: Path,
-    names: Sequence[str],
-    stream: StreamInput,
-    *,
-    stalls: Stalls | None = None,
-    script: Script | None = None,
-    progress: Callable[[str], Progress | None] | None = None,
-) -> dict[str, EngineResult]:
-    """Run ``stream`` through the engines ``names`` of the design in ``folder``; the first one is the standard.
-
-    ``progress`` is called with an engine's name when it begins, and gives what is told of its progress.
-
-    Raises
-    ------
-    InputError
-        If an engine is not known or the folder holds no design.
-    EngineError
-        If an engine cannot be built or run. A difference is not an error here, but in the results.
-    """
-    if not names:
-        raise EngineError("there is no engine to run")
-    design = load_design(folder)
-    engines = {name: open_engine(name, folder) for name in names}
-    results: dict[str, EngineResult] = {}
-    for name, engine in engines.items():
-        tell = progress(name) if progress is not None else None
-        output = engine.run(stream, stalls=stalls, script=script, progress=tell)
-        first = next(iter(results.values()), None)
-        comparison = compare(design, first.output, output, stream) if first is not None else None
-        results[name] = EngineResult(output=output, comparison=comparison)
-    return results
