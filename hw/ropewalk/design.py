@@ -146,6 +146,7 @@ class Design:
     angle_model: AngleModel = "exact"
 
     def __post_init__(self) -> None:
+        check_geometry(self.geometry)
         check_range("data width", self.data_width, 4, 32)
         check_range("coefficient width", self.coefficient_width, 8, 24)
         check_range("phase bits", self.phase_bits, 16, 48)
@@ -288,6 +289,23 @@ class Design:
     def beats_per_clock(self) -> float:
         """The steady rate when neither side stalls and every token has a new row (PORTS.md)."""
         return min(1.0, self.beats_per_token / (self.pairs * self.clocks_per_pair))
+
+
+def check_geometry(geometry: RotaryGeometry) -> None:
+    """Refuse a geometry that an engine of this version cannot be made for."""
+    shapes = [geometry.of(slot) for slot in range(len(geometry.variants))]
+    if any(shape != shapes[0] for shape in shapes):
+        sizes = ", ".join(
+            f"{variant.name}: {shape.rotary_dim} of {shape.head_dim} elements, {shape.query_heads} query and "
+            f"{shape.key_heads} key heads"
+            for variant, shape in zip(geometry.variants, shapes, strict=True)
+        )
+        raise InputError(
+            f"the variants have heads of different shapes ({sizes}), and an engine has one: name one with --only NAME, "
+            f"which the next version adds"
+        )
+    if any(axis for variant in geometry.variants for axis in variant.axis or ()):
+        raise InputError("the model's positions have several axes, for which the next version makes engines")
 
 
 def check_range(what: str, value: object, low: int, high: int) -> None:

@@ -37,7 +37,7 @@ def _changed(keys: Keys, changes: Mapping[str, Any]) -> Keys:
     """``keys`` with ``changes``; what is None is absent."""
     if not changes:
         return keys
-    changed = Keys(keys.values | changes, keys.where, keys.prefix)
+    changed = Keys({**keys.values, **changes}, keys.where, keys.prefix)
     changed.read = keys.read
     return changed
 
