@@ -146,7 +146,6 @@ class Design:
     angle_model: AngleModel = "exact"
 
     def __post_init__(self) -> None:
-        check_geometry(self.geometry)
         check_range("data width", self.data_width, 4, 32)
         check_range("coefficient width", self.coefficient_width, 8, 24)
         check_range("phase bits", self.phase_bits, 16, 48)
@@ -292,7 +291,7 @@ class Design:
 
 
 def check_geometry(geometry: RotaryGeometry) -> None:
-    """Refuse a geometry that an engine of this version cannot be made for."""
+    """Refuse a geometry that an engine of this version cannot be made for (a digest of it can)."""
     shapes = [geometry.of(slot) for slot in range(len(geometry.variants))]
     if any(shape != shapes[0] for shape in shapes):
         sizes = ", ".join(

@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from ..design import Design
+from ..design import Design, check_geometry
 from ..design_json import design_from_json, design_to_json
 from ..errors import InputError
 from ..gateware.top import RotaryTop
@@ -53,8 +53,10 @@ def write_design_folder(design: Design, folder: Path, *, force: bool = False) ->
     Raises
     ------
     InputError
-        If ``folder`` is a file, holds something and ``force`` is not given, or cannot be written.
+        If no engine can be made for the geometry, or ``folder`` is a file, holds something and ``force`` is not
+        given, or cannot be written.
     """
+    check_geometry(design.geometry)
     check_target(folder, force=force)
     files = design_files(design)
     parent = folder.absolute().parent
