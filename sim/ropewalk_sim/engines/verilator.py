@@ -93,7 +93,11 @@ class VerilatorEngine:
 
     @cached_property
     def _library(self) -> ctypes.CDLL:
-        library = ctypes.CDLL(str(build_library(self._folder)))
+        path = build_library(self._folder)
+        try:
+            library = ctypes.CDLL(str(path))
+        except OSError as error:
+            raise EngineError(f"the compiled library cannot be loaded ({error}); delete {path.parent}") from None
         library.rw_open.restype = ctypes.c_void_p
         library.rw_message.restype = ctypes.c_char_p
         for name in ("rw_close", "rw_message", "rw_start"):

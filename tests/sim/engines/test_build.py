@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from ropewalk.errors import InputError
-from ropewalk_sim.engines import ENGINES, open_engine, toolchain
+from ropewalk_sim.engines import ENGINES, open_engine, toolchain, verilator
 from ropewalk_sim.engines.cache import cache_folder, cached
 from ropewalk_sim.engines.cosim import IcarusEngine
 from ropewalk_sim.engines.toolchain import run_tool
@@ -118,6 +118,13 @@ def test_verilog_of_another_design(tmp_path, design_folder):
     folder = write_design(tmp_path / "design", verilog, design_folder("four-lanes"))
     with pytest.raises(EngineError, match=r"the ports of .*ropewalk\.v are not those of its design\.json"):
         VerilatorEngine(folder)._library  # noqa: B018
+
+
+def test_a_damaged_library_is_named(monkeypatch, tmp_path, design_folder):
+    (tmp_path / "ropewalk.so").write_bytes(b"damaged")
+    monkeypatch.setattr(verilator, "build_library", lambda folder: tmp_path / "ropewalk.so")
+    with pytest.raises(EngineError, match=rf"cannot be loaded .*; delete {tmp_path}"):
+        VerilatorEngine(design_folder("four-lanes"))._library  # noqa: B018
 
 
 @pytest.mark.usefixtures("fresh_tools")
