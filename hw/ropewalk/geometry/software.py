@@ -198,7 +198,10 @@ def _turning(recipe: Recipe, rotations: float) -> float:
 
     Python computes this with doubles; correctly rounded steps differ from any libm's by a unit of a double at most.
     """
-    ratio = (recipe.original or 1) / (rotations * 2 * math.pi)
+    turns = rotations * 2 * math.pi
+    ratio = (recipe.original or 1) / turns if turns else math.inf
+    if ratio == math.inf:
+        raise InputError(f"YaRN's beta of {rotations:g} is too small for any pair to turn that rarely")
     return recipe.width * nearest(precise.log(ratio)) / (2 * nearest(precise.log(recipe.base)))
 
 
@@ -242,4 +245,6 @@ def _llamacpp_turning(recipe: Recipe, rotations: float) -> float:
 
 def _log(value: float) -> float:
     """``logf``, correctly rounded; the libm's is within one unit of it."""
+    if not 0 < value < math.inf:
+        raise InputError(f"in single precision YaRN's range is lost: it takes the logarithm of {value:g}")
     return of_precise(lambda ctx: ctx.log(value))

@@ -177,6 +177,7 @@ def _variant(rope: RopeObject, scaled: Scaled, axes: tuple[int, ...] | None) -> 
         inverse_frequency=scaled.inverse_frequency,
         amplitude=scaled.amplitude,
         max_position=scaled.max_position,
+        recipe=scaled.recipe,
     )
 
 

@@ -1,5 +1,6 @@
 """Longrope as a rope type: a list of divisors for short texts and one for long ones, two variants."""
 
+from ..geometry.recipe import Recipe
 from ..geometry.rotary import MAX_AMPLITUDE, MAX_POSITIONS
 from ..geometry.scaled_frequencies import longrope_amplitude, longrope_frequencies
 from ..strict_json import Keys, show
@@ -35,6 +36,7 @@ def longrope(keys: Keys, request: Request) -> list[Scaled]:
             max_position=length,
             name=name,
             in_force=use_long == (name == "long"),
+            recipe=Recipe(kind="longrope", base=request.base, width=request.width, divisors=tuple(divisors)),
         )
         for name, divisors, amplitude, length in zip(("short", "long"), (short, long), amplitudes, lengths, strict=True)
     ]

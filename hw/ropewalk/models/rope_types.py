@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+from ..geometry.recipe import Recipe
 from ..geometry.rotary import MAX_POSITIONS
 from ..strict_json import Keys
 
@@ -60,7 +61,8 @@ class Scaled:
     """One set of frequencies.
 
     ``name`` replaces the variant's name where a rope type makes several sets, of which one is ``in_force``: the one
-    that a layer uses at the length that was asked for.
+    that a layer uses at the length that was asked for. ``recipe`` is ``None`` where no software's single-precision
+    steps are known.
     """
 
     inverse_frequency: tuple[float, ...]
@@ -69,6 +71,7 @@ class Scaled:
     score_scale: float | None = None
     name: str | None = None
     in_force: bool = True
+    recipe: Recipe | None = None
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from ..geometry.frequencies import (
     yarn_range,
     yarn_score_scale,
 )
+from ..geometry.recipe import Recipe
 from ..geometry.rotary import MAX_AMPLITUDE, MAX_POSITIONS
 from ..strict_json import Keys
 from .rope_types import FACTOR_LIMIT, Request, Scaled, original_length, ratio_of_lengths
@@ -83,6 +84,16 @@ def yarn(keys: Keys, request: Request) -> list[Scaled]:
             amplitude=_amplitude(keys, request, factor, mscale_all_dim),
             max_position=max_position,
             score_scale=yarn_score_scale(factor, mscale_all_dim) if request.latent and mscale_all_dim else None,
+            recipe=Recipe(
+                kind="yarn",
+                base=request.base,
+                width=request.width,
+                factor=factor,
+                original=original,
+                beta_fast=beta_fast,
+                beta_slow=beta_slow,
+                truncate=truncate,
+            ),
         )
     ]
 
