@@ -11,7 +11,7 @@ from ..strict_json import show
 from .huggingface import geometry_from_config
 from .other_schemes import other_scheme
 from .scaling import Follow
-from .source import preset_names, read_source
+from .source import gguf_source, preset_names, read_source
 
 __all__ = ["preset_names", "read_model"]
 
@@ -34,7 +34,8 @@ def read_model(
     Parameters
     ----------
     model
-        A preset's name (:func:`preset_names`), the path of a Hugging Face ``config.json``, or of a folder with one.
+        A preset's name (:func:`preset_names`), the path of a Hugging Face ``config.json``, of a GGUF file, or of a
+        folder with one of them.
     sequence_length
         The length at which dynamic scaling is frozen; no rope type of this version depends on it.
     pairing
@@ -61,6 +62,20 @@ def read_model(
     ):
         raise InputError(f"the sequence length must be an integer from 1 to 2**40, not {show(sequence_length)}")
     said: list[str] = []
+    gguf = gguf_source(model)
+    if gguf is not None:
+        # here, because this package takes as long to import as all of the other readers
+        from .gguf import geometry_from_gguf
+
+        found = geometry_from_gguf(
+            gguf,
+            sequence_length=sequence_length,
+            pairing=chosen_pairing,
+            follow=chosen_follow,
+            note=said.append,
+            ignored=ignored or _forget,
+        )
+        return _with_notes(found, said, notes)
     config, where = read_source(model)
     geometry: Geometry | None = other_scheme(config, where, said.append, ignored)
     if geometry is None:
@@ -75,6 +90,11 @@ def read_model(
         )
     elif sequence_length is not None or pairing is not None:
         said.append("the sequence length and the pairing change nothing: this model is not a rotary one")
+    return _with_notes(geometry, said, notes)
+
+
+def _with_notes(geometry: Geometry, said: list[str], notes: Callable[[str], None] | None) -> Geometry:
+    """``geometry`` with each sentence once, after saying them."""
     said = list(dict.fromkeys(said))
     for sentence in said:
         if notes is not None:

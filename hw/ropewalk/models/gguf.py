@@ -89,9 +89,7 @@ def geometry_from_gguf(
         prefix,
     )
     architecture = _architecture(keys, name, pairing, note)
-    if sequence_length is not None:
-        note("the sequence length changes nothing: a GGUF file's scaling does not depend on it")
-    model = _Model(header, keys, name, architecture, follow, note)
+    model = _Model(header, keys, name, architecture, follow, sequence_length, note)
     scheme = model.scheme()
     if scheme == "rope":
         found: Geometry = model.rotary(pairing)
@@ -140,6 +138,7 @@ class _Model:
         name: str,
         architecture: Architecture,
         follow: Follow,
+        sequence_length: int | None,
         note: Callable[[str], None],
     ) -> None:
         self.header = header
@@ -147,6 +146,7 @@ class _Model:
         self.name = name
         self.architecture = architecture
         self.follow = follow
+        self.sequence_length = sequence_length
         self.note = note
 
     def scheme(self) -> str:
@@ -182,9 +182,7 @@ class _Model:
                 + f"; {mode if ours else 'relative'} ones differ from them by the same number for all keys of a query"
             )
             mode = "relative" if ours else mode
-        return AlibiGeometry(
-            model_type=self.name, heads=heads, slopes=alibi_slopes(heads, bias or 0.0), mode=mode
-        )
+        return AlibiGeometry(model_type=self.name, heads=heads, slopes=alibi_slopes(heads, bias or 0.0), mode=mode)
 
     def learned(self) -> LearnedGeometry:
         keys = self.keys
@@ -203,7 +201,9 @@ class _Model:
     def rotary(self, override: Pairing | None) -> RotaryGeometry:
         keys, architecture = self.keys, self.architecture
         if architecture.switch and keys.flag("rope.scaling.finetuned") is False:
-            raise keys.refuse(f"{keys.name('rope.scaling.finetuned')} is false, which turns rotation off in {self.name}")
+            raise keys.refuse(
+                f"{keys.name('rope.scaling.finetuned')} is false, which turns rotation off in {self.name}"
+            )
         keys.flag("rope.scaling.finetuned")
         layers = read_layers(keys, architecture)
         kinds = self.kinds(layers, override)
@@ -219,6 +219,9 @@ class _Model:
             raise keys.refuse("longrope's two lists together with two kinds of layers are not understood")
         variants = self.longrope(kinds[0], scaling, lists) if lists else self.variants(kinds, scaling, divisors)
         names = {kind.name for kind in kinds}
+        single = self.list_in_force(scaling) if lists else "default"
+        if self.sequence_length is not None and not lists:
+            self.note("the sequence length changes nothing: only longrope's choice of a list depends on it")
         top = kinds[0].shape
         geometry = RotaryGeometry(
             model_type=self.name,
@@ -229,7 +232,7 @@ class _Model:
             key_heads=top.key_heads,
             pairing=top.pairing,
             output_pairing=top.output_pairing,
-            layers=self.layers(layers, names, lists is not None),
+            layers=tuple(kind and (kind if kind in names else single) for kind in layers.kinds),
             variants=tuple(variants),
             attention_scale=self.score_scale(layers, top, scaling),
         )
@@ -318,14 +321,18 @@ class _Model:
         window = self.architecture.window
         if window is None or window.base is None:
             return base
-        self.note(f"{self.keys.name('rope.freq_base_swa')} is absent: {window.base:g}, as llama.cpp takes it in {self.name}")
+        self.note(
+            f"{self.keys.name('rope.freq_base_swa')} is absent: {window.base:g}, as llama.cpp takes it in {self.name}"
+        )
         return window.base
 
     def unused_window_keys(self, base: float) -> None:
         """Keys of windowed layers in a model without any: harmless where they say what holds anyway."""
         own = self.keys.number("rope.freq_base_swa", LOW_BASE, HIGH_BASE)
         if own is not None and own != base:
-            self.note(f"{self.keys.name('rope.freq_base_swa')} {own:g} is ignored: no layer that is rotated has a window")
+            self.note(
+                f"{self.keys.name('rope.freq_base_swa')} {own:g} is ignored: no layer that is rotated has a window"
+            )
 
     def divisors(self, kinds: list[_Kind]) -> tuple[float, ...] | None:
         """``rope_freqs.weight``, as long as the first kind's pairs."""
@@ -355,12 +362,9 @@ class _Model:
             )
         return found
 
-    def longrope(self, kind: _Kind, scaling: Scaling, lists: tuple[tuple[float, ...], tuple[float, ...]]) -> list[Variant]:
-        if self.follow != "hf":
-            self.note(
-                f"{self.follow} picks one list for all positions: the long one where its context is set above "
-                f"{scaling.original}"
-            )
+    def longrope(
+        self, kind: _Kind, scaling: Scaling, lists: tuple[tuple[float, ...], tuple[float, ...]]
+    ) -> list[Variant]:
         return [
             Variant(
                 name=name,
@@ -369,15 +373,27 @@ class _Model:
                 max_position=limit,
             )
             for name, divisors, limit in (
-                ("short", lists[0], min(scaling.original, scaling.context)),
+                ("short", lists[0], scaling.original),
                 ("long", lists[1], scaling.context),
             )
         ]
 
-    def layers(self, layers: Layers, names: set[str], lists: bool) -> tuple[str | None, ...]:
-        """The variant of each layer. A model with two lists uses either in every layer; the first stands for both."""
-        single = "short" if lists else "default"
-        return tuple(kind and (kind if kind in names else single) for kind in layers.kinds)
+    def list_in_force(self, scaling: Scaling) -> str:
+        """Which of longrope's lists the layers use at the length that was asked for."""
+        original, length = scaling.original, self.sequence_length
+        if self.follow == "hf":
+            self.note(
+                f"longrope: Hugging Face uses the long list for all tokens of a call whose highest position is "
+                f"{original} or more, else the short one; llama.cpp chooses one for good (--follow llama.cpp)"
+            )
+            return "long" if length is not None and length > original else "short"
+        length = length or scaling.context
+        chosen = "long" if length > original else "short"
+        self.note(
+            f"longrope: {self.follow} chooses one list for good by the length it is started with ({length} against "
+            f"{original}: {chosen})"
+        )
+        return chosen
 
     def sections(self) -> list[int] | None:
         """``rope.dimension_sections`` where they share the pairs between axes."""

@@ -243,9 +243,7 @@ class _Reader:
             infos[name] = shape, kind, self.number("Q")
         return infos
 
-    def tensor(
-        self, name: str, begin: int, alignment: int, shape: tuple[int, ...], number: int, offset: int
-    ) -> Tensor:
+    def tensor(self, name: str, begin: int, alignment: int, shape: tuple[int, ...], number: int, offset: int) -> Tensor:
         """The tensor, whole and in the file."""
         self.place = f"the tensor {show(name)}"
         if offset % alignment:

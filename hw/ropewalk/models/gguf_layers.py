@@ -63,12 +63,9 @@ def read_layers(keys: Keys, architecture: Architecture) -> Layers:
     attends = _attending(keys, architecture, count)
     kinds: list[str | None] = []
     for layer in range(count):
-        if not attends[layer] or not heads[layer] or not key_heads[layer]:
-            kinds.append(None)
-        elif _unrotated(architecture, layer, sliding[layer], windowed):
-            kinds.append(None)
-        else:
-            kinds.append(SLIDING if sliding[layer] else FULL)
+        kind = SLIDING if sliding[layer] else FULL
+        turns = attends[layer] and heads[layer] and key_heads[layer]
+        kinds.append(kind if turns and not _unrotated(architecture, layer, sliding[layer], windowed) else None)
     if not any(kinds):
         raise keys.refuse("no layer of it is rotated")
     for layer, kind in enumerate(kinds):

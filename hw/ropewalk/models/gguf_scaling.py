@@ -289,8 +289,8 @@ def _longrope_amplitude(
         if exact == 1 or follow == "llama.cpp":
             return 1.0
         note(
-            f"{keys.name('rope.scaling.attn_factor')} is absent: the amplitude is longrope's own, {exact:.6g}; llama.cpp "
-            f"takes 1"
+            f"{keys.name('rope.scaling.attn_factor')} is absent: the amplitude is longrope's own, {exact:.6g}; "
+            f"llama.cpp takes 1"
         )
         return exact
     if struct.pack("<f", exact) == struct.pack("<f", given):

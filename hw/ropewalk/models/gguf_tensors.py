@@ -4,8 +4,6 @@ A model that is split over several files (``NAME-00001-of-00003.gguf``, as llama
 the first and its tensors anywhere.
 """
 
-import re
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,6 +16,9 @@ from gguf.quants import dequantize
 from ..errors import InputError
 from ..strict_json import Keys, show, show_path
 from .gguf_header import Header, Tensor, opened, read_header
+from .source import GGUF_PART, gguf_in
+
+__all__ = ["gguf_in", "read_divisors", "read_gguf", "read_table", "table_shape"]
 
 MAX_PARTS = 1 << 10
 MAX_TABLE = 1 << 28
@@ -25,8 +26,6 @@ MAX_TABLE = 1 << 28
 
 LEAST_DIVISOR, LARGEST_DIVISOR = 2.0**-20, 1e30
 """What divides a frequency. Converters write the largest one for a pair that is not rotated."""
-
-PART = re.compile(r"(?P<stem>.*)-(?P<number>\d{5})-of-(?P<count>\d{5})\.gguf", re.DOTALL | re.IGNORECASE)
 
 
 def read_gguf(path: Path) -> Header:
@@ -45,7 +44,7 @@ def read_gguf(path: Path) -> Header:
         raise keys.refuse("it is not the first part of a split model; give the first part, which has the metadata")
     if count == 1:
         return header
-    name = PART.fullmatch(path.name)
+    name = GGUF_PART.fullmatch(path.name)
     if name is None or int(name["count"]) != count:
         raise keys.refuse(f"it is the first of {count} parts, but is not named ...-00001-of-{count:05}.gguf")
     tensors = dict(header.tensors)
@@ -132,26 +131,6 @@ def _decoded(tensor: Tensor, where: str) -> npt.NDArray[np.float32]:
     except NotImplementedError:
         raise refusal from None
     return np.asarray(decoded, dtype=np.float32)
-
-
-def gguf_in(folder: Path) -> Path | None:
-    """The one model in GGUF that ``folder`` holds, or None where it holds none.
-
-    Raises
-    ------
-    InputError
-        If it holds several. (The parts of a split model are one.)
-    """
-    found: Mapping[str, Path] = {}
-    try:
-        names = sorted(path for path in folder.iterdir() if path.suffix.lower() == ".gguf")
-    except OSError as error:
-        raise InputError(f"the folder {show_path(folder)} cannot be read: {error.strerror}") from None
-    parts = [(path, PART.fullmatch(path.name)) for path in names]
-    found = {part["stem"] if part else path.name: path for path, part in reversed(parts)}
-    if len(found) > 1:
-        raise InputError(f"the folder {show_path(folder)} holds {len(found)} GGUF models; name the one that is meant")
-    return next(iter(found.values()), None)
 
 
 def _data(tensor: Tensor) -> bytes:

@@ -1,10 +1,14 @@
 """Finding the configuration that a user means: a preset, a file or a folder."""
 
+import re
 from importlib.resources import files
 from pathlib import Path
 
 from ..errors import InputError
 from ..strict_json import load_json_object, parse_json_object, show_path
+
+GGUF_PART = re.compile(r"(?P<stem>.*)-(?P<number>\d{5})-of-(?P<count>\d{5})\.gguf", re.DOTALL | re.IGNORECASE)
+"""The name of one file of a model that is split over several."""
 
 _PRESETS = files(__package__ or "ropewalk.models") / "presets"
 
@@ -12,6 +16,44 @@ _PRESETS = files(__package__ or "ropewalk.models") / "presets"
 def preset_names() -> list[str]:
     """The names of the presets that come with Ropewalk, sorted."""
     return sorted(entry.name.removesuffix(".json") for entry in _PRESETS.iterdir() if entry.name.endswith(".json"))
+
+
+def gguf_source(model: str) -> Path | None:
+    """The GGUF file that ``model`` names: itself, or the only model of a folder that holds no ``config.json``.
+
+    Raises
+    ------
+    InputError
+        If the folder holds several models in GGUF.
+    """
+    if not model or model in preset_names():
+        return None
+    path = Path(model)
+    try:
+        if path.is_dir():
+            return None if (path / "config.json").exists() else gguf_in(path)
+    except (OSError, ValueError):
+        return None
+    return path if path.suffix.lower() == ".gguf" else None
+
+
+def gguf_in(folder: Path) -> Path | None:
+    """The one model in GGUF that ``folder`` holds, or None where it holds none.
+
+    Raises
+    ------
+    InputError
+        If it holds several. (The parts of a split model are one.)
+    """
+    try:
+        files = sorted(path for path in folder.iterdir() if path.suffix.lower() == ".gguf")
+    except OSError as error:
+        raise InputError(f"the folder {show_path(folder)} cannot be read: {error.strerror}") from None
+    parts = [(path, GGUF_PART.fullmatch(path.name)) for path in files]
+    found = {part["stem"] if part else path.name: path for path, part in reversed(parts)}
+    if len(found) > 1:
+        raise InputError(f"the folder {show_path(folder)} holds {len(found)} GGUF models; name the one that is meant")
+    return next(iter(found.values()), None)
 
 
 def read_source(model: str) -> tuple[dict[str, object], str]:
@@ -31,15 +73,11 @@ def read_source(model: str) -> tuple[dict[str, object], str]:
         is_folder, exists = path.is_dir(), path.exists()
     except (OSError, ValueError):
         is_folder, exists = False, False
-    if model.lower().endswith(".gguf"):
-        raise InputError(
-            f"{show_path(model)}: GGUF files are read by a later version of Ropewalk; give its config.json"
-        )
     if not exists or not model:
         name, presets = show_path(model) or "an empty name", ", ".join(preset_names())
         raise InputError(f"{name} is neither a file, a folder nor a preset; the presets are {presets}")
     if is_folder:
         path = path / "config.json"
         if not path.exists():
-            raise InputError(f"the folder {show_path(model)} holds no config.json")
+            raise InputError(f"the folder {show_path(model)} holds no config.json and no GGUF file")
     return load_json_object(path), show_path(path)
