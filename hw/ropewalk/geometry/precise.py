@@ -37,7 +37,7 @@ def round_all(values: Sequence[mpf]) -> tuple[float, ...]:
 def nearest(value: mpf) -> float:
     """The nearest double, ties to even: what Python's division of integers gives, on every platform."""
     mantissa, exponent = value.man_exp
-    mantissa, exponent = int(mantissa), int(exponent)
+    mantissa, exponent = int(mantissa) if value >= 0 else -int(mantissa), int(exponent)  # mpmath's has no sign
     if exponent >= 0:
         return float(mantissa << exponent)
     return mantissa / (1 << -exponent)
