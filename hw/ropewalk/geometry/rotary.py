@@ -5,7 +5,7 @@ readers of configurations are in :mod:`ropewalk.models`.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal
 
 from ..errors import InputError
@@ -36,7 +36,7 @@ class Variant:
     ``max_position`` is exclusive: the number of positions. ``axis`` says which axis of the position each pair follows
     (0, 1 or 2), and is ``None`` where positions have one axis.
     ``recipe`` is what software makes the frequencies from, ``None`` where that is not known: no software's own angles
-    can be followed then.
+    can be followed then. It says where the numbers come from, and does not tell variants apart.
     The other fields are this variant's own where they differ from the geometry's, else ``None``
     (:meth:`RotaryGeometry.of` fills them in).
     """
@@ -46,7 +46,7 @@ class Variant:
     amplitude: float
     max_position: int
     axis: tuple[int, ...] | None = None
-    recipe: Recipe | None = None
+    recipe: Recipe | None = field(default=None, compare=False)
     head_dim: int | None = None
     rotary_dim: int | None = None
     rotary_start: int | None = None
