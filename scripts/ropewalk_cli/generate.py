@@ -86,6 +86,13 @@ Examples:
     show_default=True,
     help="q15 clips cos and sin to signed Q1.15, where 1.0 is 32767/32768, to equal designs that do so.",
 )
+@click.option(
+    "--angle-model",
+    type=click.Choice(["exact", "hf_f32", "llamacpp_f32"]),
+    default="exact",
+    show_default=True,
+    help="Whose angles the table holds: the exact ones, or those that a software stack makes in single precision.",
+)
 @click.option("--force", is_flag=True, help="Replace what is in DIR.")
 def generate(
     model: str,
@@ -103,6 +110,7 @@ def generate(
     positions: int | None,
     rounding: str,
     coefficients: str,
+    angle_model: str,
     force: bool,
 ) -> None:
     """Write the rotary engine of MODEL into the folder DIR.
@@ -121,6 +129,7 @@ def generate(
         coefficient_width=coefficient_width,
         rounding=rounding,  # type: ignore[arg-type]  # click has checked it
         coefficients=coefficients,  # type: ignore[arg-type]  # click has checked it
+        angle_model=angle_model,  # type: ignore[arg-type]  # click has checked it
         phase_bits=phase_bits,
         source=source,  # type: ignore[arg-type]  # click has checked it
         positions=positions,
@@ -135,6 +144,11 @@ def generate(
     order = order_note(found)
     if order:
         note(order)
+    if angle_model != "exact":
+        note(
+            f"the table follows the single-precision angles of {angle_model}, whose error grows with the position: "
+            f"verify's figures against the exact angle show it."
+        )
     loud = [variant.name for variant in design.variants if variant.amplitude > 1]
     if coefficients == "q15" and loud:
         note(
@@ -152,6 +166,8 @@ def summary(design: Design) -> list[str]:
         slot_text = f"{variant.name}, amplitude {variant.amplitude:.6g}, positions 0 to {limit - 1:,}"
         lines.append(f"  {f'slot {slot}':<18}{slot_text}")
     rows = "made for each token" if design.source == "synth" else "read from a table"
+    if design.angle_model != "exact":
+        rows += f" of {design.angle_model} angles"
     rate = f"{design.beats_per_clock:.2f} beats per clock"
     lines += [
         f"  {'source of rows':<18}{design.source}: {rows}",
