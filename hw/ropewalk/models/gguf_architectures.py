@@ -1,8 +1,8 @@
 """What llama.cpp's code decides for each architecture, and GGUF files leave out.
 
-One row per ``general.architecture``. Read from llama.cpp as vendored in llama-cpp-python 0.3.36: its
-``src/llama-model.cpp`` (``llama_model_rope_type``), ``src/models/*.cpp`` (``load_arch_hparams`` and the graphs), and the
-converters in ``conversion/``. Adding an architecture is one row here.
+One row per ``general.architecture``. Read from llama.cpp as vendored in llama-cpp-python 0.3.36:
+``src/llama-model.cpp`` (``llama_model_rope_type``), ``src/models/*.cpp`` (``load_arch_hparams`` and the graphs), and
+the converters in ``conversion/``. Adding an architecture is one row here.
 """
 
 from collections.abc import Mapping

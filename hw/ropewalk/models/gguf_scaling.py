@@ -211,6 +211,10 @@ def _yarn(
             f"yarn_beta_fast {betas[0]:g} is below yarn_beta_slow {betas[1]:g}: imported as "
             f"{'llama.cpp' if ours else 'Hugging Face'} computes it"
         )
+    if ours and not architecture.truncate:
+        note(
+            "YaRN's range is rounded to whole pairs, as llama.cpp does; this model was trained without (truncate false)"
+        )
     if factor * original > MAX_POSITIONS:
         raise keys.refuse("rope.scaling.factor x original_context_length must be at most 2**40")
     blend = keys.number("rope.scaling.yarn_ext_factor", 0.0, 1e6)

@@ -15,7 +15,8 @@ from gguf.quants import dequantize
 
 from ..errors import InputError
 from ..strict_json import Keys, show, show_path
-from .gguf_header import Header, Tensor, opened, read_header
+from .gguf_header import read_header
+from .gguf_values import Header, Tensor, opened
 from .source import GGUF_PART, gguf_in
 
 __all__ = ["gguf_in", "read_divisors", "read_gguf", "read_table", "table_shape"]
