@@ -17,6 +17,9 @@ TOP = "ropewalk"
 
 _INITIAL = re.compile(r'^  initial \$readmemb\("(?P<file>[^"]+)", (?P<memory>\w+)\);\n', re.MULTILINE)
 
+# Older tools fill a memory that is declared downwards from its last word on, newer ones from word 0.
+_DESCENDING = re.compile(r"^(  reg \[\d+:0\] \w+ \[)(?P<last>\d+):0(\];)$", re.MULTILINE)
+
 # What Amaranth's own Verilog backend runs, except that `-extmem` puts the memories' contents into files.
 _SCRIPT = """read_rtlil {top}.il
 proc -nomux -norom
@@ -64,7 +67,7 @@ def emit_verilog(design: Design, top: RotaryTop) -> dict[str, str]:
             files[file] = "".join(f"{int(word, 2):0{-(-width // 4)}x}\n" for word in words)
             return f'  initial $readmemh("{file}", {memory});\n'
 
-        verilog = _INITIAL.sub(place, verilog)
+        verilog = _DESCENDING.sub(r"\g<1>0:\g<last>\g<3>", _INITIAL.sub(place, verilog))
     missing = [memory for memory in roms if rom_file(memory) not in files]
     if missing:
         raise RuntimeError(f"the Verilog has no memory named {', '.join(missing)}")

@@ -1,0 +1,82 @@
+"""A design's choices: what fits and what is refused, with the sentence that the user reads."""
+
+from dataclasses import replace
+
+import pytest
+from ropewalk.design import Design, SineFormat, default_lanes, fitting_lanes
+from ropewalk.errors import InputError
+from ropewalk.formats import Format
+from ropewalk.models import read_model
+
+GEMMA = read_model("gemma-3-270m")
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"lanes": 3}, "3 lanes do not fit head_dim 256: 2 x lanes must divide it; these do: 1, 2, 4, 8, 16, 32"),
+        ({"lanes": 0}, "0 lanes do not fit head_dim 256: 2 x lanes must divide it; these do: 1, 2, 4, 8, 16, 32"),
+        ({"data_width": 33}, "data width must be an integer from 4 to 32, not 33"),
+        ({"coefficient_width": 7}, "coefficient width must be an integer from 8 to 24, not 7"),
+        ({"phase_bits": 49}, "phase bits must be an integer from 16 to 48, not 49"),
+        ({"slots": 1}, "the model has 2 variants, which do not fit 1 slots"),
+        ({"positions": 0}, "positions must be an integer from 1 to 16777216, not 0"),
+        ({"positions": (1 << 24) + 1}, "positions must be an integer from 1 to 16777216, not 16777217"),
+        ({"source": "rom"}, "source must be synth or table, not 'rom'"),
+    ],
+)
+def test_refusals(options, sentence) -> None:
+    with pytest.raises(InputError) as error:
+        Design(geometry=GEMMA, **{"lanes": 4, **options})
+    assert str(error.value) == sentence
+
+
+def test_a_table_that_no_part_could_hold_is_refused() -> None:
+    with pytest.raises(
+        InputError, match=r"a table of 65536 positions x 128 pairs takes 319 Mbit, more than any block RAM"
+    ):
+        Design(geometry=GEMMA, lanes=4, source="table")
+    assert Design(geometry=GEMMA, lanes=4, source="table", positions=512).row_entry_bits == 38
+
+
+@pytest.mark.parametrize(
+    ("head_dim", "lanes"), [(256, 4), (16, 4), (100, 2), (20, 2), (12, 2), (6, 1), (80, 4), (2, 1)]
+)
+def test_the_default_lanes(head_dim: int, lanes: int) -> None:
+    geometry = replace(GEMMA, head_dim=head_dim)
+    assert default_lanes(geometry) == lanes
+    assert all(head_dim % (2 * fitting) == 0 for fitting in fitting_lanes(geometry))
+
+
+def test_the_widths_of_the_default_sine() -> None:
+    fmt = SineFormat(coefficient_width=18, phase_bits=48)
+    assert (fmt.index_bits, fmt.reduced_phase_bits, fmt.cell_bits, fmt.word_bits) == (9, 29, 17, 71)
+
+
+def test_the_containers() -> None:
+    found = {width: Design(geometry=GEMMA, lanes=1, data_width=width).container_bits for width in (4, 8, 9, 16, 17, 32)}
+    assert found == {4: 8, 8: 8, 9: 16, 16: 16, 17: 32, 32: 32}
+
+
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        ({"width": 0, "fraction_bits": 0}, ValueError),
+        ({"width": 8, "fraction_bits": 1.5}, TypeError),
+        ({"width": 8, "fraction_bits": 0, "rounding": "even"}, ValueError),
+        ({"width": 8, "fraction_bits": 0, "overflow": "wrap"}, ValueError),
+    ],
+)
+def test_a_format_must_make_sense(options, error) -> None:
+    with pytest.raises(error, match="Format"):
+        Format(**options)
+
+
+def test_a_formats_range_and_rounding() -> None:
+    fmt = Format(width=8, fraction_bits=3)
+    assert (fmt.minimum, fmt.maximum, fmt.one) == (-128, 127, 8)
+    assert fmt.rounding_word(10) == 64
+    assert fmt.rounding_word(3) == 0
+    assert replace(fmt, rounding="floor").rounding_word(10) == 0
+    with pytest.raises(ValueError, match="coarser"):
+        fmt.rounding_word(2)
