@@ -62,13 +62,13 @@ def read_model(
     ):
         raise InputError(f"the sequence length must be an integer from 1 to 2**40, not {show(sequence_length)}")
     said: list[str] = []
-    gguf = gguf_source(model)
-    if gguf is not None:
+    file = gguf_source(model)
+    if file is not None:
         # here, because this package takes as long to import as all of the other readers
         from .gguf import geometry_from_gguf
 
         found = geometry_from_gguf(
-            gguf,
+            file,
             sequence_length=sequence_length,
             pairing=chosen_pairing,
             follow=chosen_follow,
