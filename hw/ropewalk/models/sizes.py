@@ -125,8 +125,11 @@ def _divided(keys: Keys, family: Family, query_heads: int) -> int:
 
 def _key_heads(keys: Keys, family: Family, model_type: str, query_heads: int) -> int:
     if model_type == "falcon":  # its code has three rules
+        given = _first(keys, ("num_kv_heads", "num_key_value_heads"), MAX_HEADS)
         if keys.flag("new_decoder_architecture"):
-            return _first(keys, ("num_kv_heads", "num_key_value_heads"), MAX_HEADS) or query_heads
+            return given or query_heads
+        if given and "multi_query" not in keys and "new_decoder_architecture" not in keys:
+            return given  # a file that says nothing of either
         return query_heads if keys.flag("multi_query") is False else 1
     given = _first(keys, ("num_key_value_heads",), MAX_HEADS)
     return given or family.key_heads or query_heads
