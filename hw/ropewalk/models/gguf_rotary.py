@@ -196,12 +196,12 @@ def _variants(model: Model, kinds: list[_Kind], scaling: Scaling, divisors: tupl
         own = None if kind.name == SLIDING and model.architecture.divisors_on_full else divisors
         if kind.scaled:
             check_yarn_range(model.keys, kind.base, kind.shape.rotary_dim, scaling, model.note)
+        frequencies = scaled_frequencies(kind.base, kind.shape.rotary_dim, scaling if kind.scaled else None, own)
+        still = _fourth_axis(model, axes, kind.shape.rotary_dim // 2)
         found.append(
             Variant(
                 name=kind.name,
-                inverse_frequency=scaled_frequencies(
-                    kind.base, kind.shape.rotary_dim, scaling if kind.scaled else None, own
-                ),
+                inverse_frequency=tuple(0.0 if pair in still else value for pair, value in enumerate(frequencies)),
                 amplitude=scaling.amplitude if kind.scaled else 1.0,
                 max_position=scaling.max_position if kind.scaled else scaling.context,
                 axis=None if axes is None else _axis(model, axes, kind.shape.rotary_dim // 2),
@@ -268,12 +268,26 @@ def _sections(model: Model) -> list[int] | None:
 
 
 def _axis(model: Model, sections: list[int], pairs: int) -> tuple[int, ...]:
-    layout = model.architecture.axes or "contiguous"
-    # where no axis claims a pair, llama.cpp gives it to a fourth one
-    claimed = all(pair // 3 < sections[pair % 3] for pair in range(pairs))
-    if sum(sections) != pairs or (layout == "interleaved" and not claimed):
-        raise model.keys.error("rope.dimension_sections", f"the {pairs} pairs (rotary_dim / 2), each claimed once")
-    return section_axes(sections, layout)
+    if sum(sections) != pairs:
+        raise model.keys.error("rope.dimension_sections", f"a list that sums to the {pairs} pairs (rotary_dim / 2)")
+    return section_axes(sections, model.architecture.axes or "contiguous")
+
+
+def _fourth_axis(model: Model, sections: list[int] | None, pairs: int) -> frozenset[int]:
+    """The pairs of interleaved axes that no section reaches, and that the followed software gives to a fourth axis.
+
+    Hugging Face gives them to the first one. In llama.cpp (``ggml_mrope_cache_init``) they follow the fourth position,
+    which it sets to 0 for texts and images alike, so that these pairs stand still.
+    """
+    if sections is None or model.architecture.axes != "interleaved":
+        return frozenset()
+    found = frozenset(pair for pair in range(pairs) if pair // 3 >= sections[pair % 3])
+    if found:
+        names = ", ".join(map(str, sorted(found)[:6])) + (", ..." if len(found) > 6 else "")
+        model.note(
+            f"the pairs {names} are of no section: Hugging Face turns them with the first axis, llama.cpp not at all"
+        )
+    return found if model.follow == "llama.cpp" else frozenset()
 
 
 def _score_scale(model: Model, layers: Layers, shape: Shape, scaling: Scaling) -> float | str | None:
