@@ -104,8 +104,8 @@ def _base(keys: Keys, parameters: Keys, family: Family, local: bool, note: Calla
     names = [family.base_key]
     if not family.two_bases:
         names += ["rope_theta", "rotary_emb_base"]
-    if local and family.local_base_key:
-        names = [family.local_base_key]
+    if local and family.local_base is not None:
+        names = [family.local_base_key] if family.local_base_key else []
     outside = None
     for name in names:
         outside = outside or keys.number(name, LOW_BASE, HIGH_BASE)
