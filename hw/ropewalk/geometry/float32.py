@@ -73,6 +73,6 @@ def of_precise(evaluate: Callable[[Any], Any]) -> float:
     200 bits decide: the values met here are no ties, and none is within 2**-150 of one.
     """
     value = evaluate(precise)
-    mantissa, exponent = value.man_exp
-    mantissa, exponent = int(mantissa), int(exponent)
-    return round_exact(Fraction(mantissa) * Fraction(2) ** exponent)
+    mantissa, exponent = value.man_exp  # without the sign
+    exact = Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
+    return round_exact(-exact if value < 0 else exact)

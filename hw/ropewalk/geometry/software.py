@@ -230,8 +230,11 @@ def _llamacpp_divisors(recipe: Recipe) -> tuple[float, ...]:
 
 def _llamacpp_mix(recipe: Recipe) -> tuple[float, ...]:
     """The part of the unscaled angle of each pair: 1 - ramp."""
-    low = max(0.0, float(math.floor(_llamacpp_turning(recipe, recipe.beta_fast or BETA_FAST))))
-    high = min(float(recipe.width - 1), float(math.ceil(_llamacpp_turning(recipe, recipe.beta_slow or BETA_SLOW))))
+    low, high = (
+        _llamacpp_turning(recipe, beta) for beta in (recipe.beta_fast or BETA_FAST, recipe.beta_slow or BETA_SLOW)
+    )
+    low = max(0.0, float(math.floor(low)) if math.isfinite(low) else low)
+    high = min(float(recipe.width - 1), float(math.ceil(high)) if math.isfinite(high) else high)
     span = max(f32(0.001), sub(high, low))
     ramp = [div(sub(float(pair), low), span) for pair in range(recipe.pairs)]
     return tuple(sub(1.0, min(1.0, max(0.0, value))) for value in ramp)
