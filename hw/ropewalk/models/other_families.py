@@ -183,7 +183,7 @@ TABLE_FAMILIES: Mapping[str, TableFamily] = {
     "mra": _PLUS_TWO,
     "mvp": _BART,
     "nllb-moe": _FAIRSEQ,
-    "nystromformer": _PLUS_TWO,
+    "nystromformer": replace(_PLUS_TWO, length=510),
     "openai-gpt": TableFamily(
         length_keys=("n_positions", "max_position_embeddings"),
         length=512,
