@@ -5,7 +5,7 @@ import json
 
 import pytest
 from ropewalk.errors import InputError
-from ropewalk.geometry.rotary import RotaryGeometry, Variant, geometry_from_json, geometry_to_json
+from ropewalk.geometry.rotary import RotaryGeometry, Shape, Variant, geometry_from_json, geometry_to_json
 
 GEOMETRY = RotaryGeometry(
     model_type="example",
@@ -142,4 +142,72 @@ def test_a_missing_key_is_refused_by_name(key):
     wrong = copy.deepcopy(document())
     del wrong[key]
     with pytest.raises(InputError, match=f"{key} "):
+        geometry_from_json(wrong)
+
+
+TWO_SIZES = RotaryGeometry(
+    model_type="example",
+    head_dim=8,
+    rotary_dim=4,
+    rotary_start=4,
+    query_heads=4,
+    key_heads=2,
+    pairing="half",
+    output_pairing="half",
+    layers=("full", "local", None),
+    variants=(
+        Variant(name="full", inverse_frequency=(1.0, 0.5), amplitude=1.0, max_position=9),
+        Variant(
+            name="local",
+            inverse_frequency=(1.0,),
+            amplitude=1.0,
+            max_position=9,
+            head_dim=4,
+            rotary_dim=2,
+            rotary_start=2,
+            key_heads=4,
+            pairing="interleaved",
+        ),
+    ),
+)
+
+
+def test_a_variant_may_have_a_shape_of_its_own():
+    found = json.loads(json.dumps(geometry_to_json(TWO_SIZES)))
+    own = {"head_dim": 4, "rotary_dim": 2, "rotary_start": 2, "key_heads": 4, "pairing": "interleaved"}
+    assert "head_dim" not in found["variants"][0]
+    assert {key: found["variants"][1].get(key) for key in own} == own
+    assert "output_pairing" not in found["variants"][1]
+    assert geometry_from_json(found) == TWO_SIZES
+    assert TWO_SIZES.of(1) == Shape(query_heads=4, output_pairing="half", **own)
+    assert TWO_SIZES.with_shapes((TWO_SIZES.of(0), TWO_SIZES.of(1))) == TWO_SIZES
+
+
+def test_one_variant_alone_has_its_own_shape_at_the_top():
+    only = TWO_SIZES.only("local")
+    assert (only.head_dim, only.rotary_dim, only.rotary_start, only.key_heads) == (4, 2, 2, 4)
+    assert only.layers == (None, "local", None)
+    assert [(variant.name, variant.head_dim) for variant in only.variants] == [("local", None)]
+    with pytest.raises(InputError, match="no variant 'global'; its variants are full, local"):
+        TWO_SIZES.only("global")
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        ("head_dim", 6, r"variants\[1\].inverse_frequency"),
+        ("head_dim", 5, r"variants\[1\].head_dim must be even"),
+        ("rotary_dim", 6, r"variants\[1\].rotary_dim must be an integer from 2 to 4"),
+        ("rotary_start", 4, r"variants\[1\].rotary_start must be an integer from 0 to 2"),
+        ("rotary_start", None, r"variants\[1\].rotary_dim 2 does not fit head_dim 4"),
+        ("key_heads", 0, r"variants\[1\].key_heads must be"),
+        ("pairing", "both", r"variants\[1\].pairing must be half or interleaved"),
+    ],
+)
+def test_a_wrong_shape_of_a_variant_is_refused_by_its_key(key, value, message):
+    wrong = json.loads(json.dumps(geometry_to_json(TWO_SIZES)))
+    if key == "head_dim" and value == 6:
+        wrong["variants"][1]["rotary_dim"] = 4  # two pairs need two frequencies
+    wrong["variants"][1] |= {key: value}
+    with pytest.raises(InputError, match=message):
         geometry_from_json(wrong)
