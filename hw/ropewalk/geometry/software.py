@@ -98,7 +98,7 @@ def llamacpp_parameters(recipe: Recipe, amplitude: float) -> RunningProduct:
     InputError
         If llama.cpp has no such rope type.
     """
-    if recipe.kind == "dynamic":
+    if recipe.kind == "dynamic" and (recipe.length or 0) > (recipe.original or 0):
         raise InputError("llama.cpp has no dynamic NTK scaling, so there is no llamacpp_f32 angle to follow")
     if recipe.width % 2:
         raise InputError(f"llama.cpp rotates an even number of elements, not {recipe.width}")
