@@ -277,7 +277,7 @@ def _fourth_axis(model: Model, sections: list[int] | None, pairs: int) -> frozen
     """The pairs of interleaved axes that no section reaches, and that the followed software gives to a fourth axis.
 
     Hugging Face gives them to the first one. In llama.cpp (``ggml_mrope_cache_init``) they follow the fourth position,
-    which it sets to 0 for texts and images alike, so that these pairs stand still.
+    which is 0 for texts and for these families' images, so that the pairs stand still.
     """
     if sections is None or model.architecture.axes != "interleaved":
         return frozenset()
