@@ -167,16 +167,21 @@ def _dynamic_base(recipe: Recipe) -> float:
     return base
 
 
+def _over(number: float, value: float) -> float:
+    """A Python number over a tensor's value: PyTorch multiplies with the reciprocal."""
+    return mul(div(1.0, value), f32(number))
+
+
 def _llama3(frequency: float, recipe: Recipe) -> float:
     original = float(recipe.original or 1)
     low, high = recipe.low_freq_factor or 1.0, recipe.high_freq_factor or 4.0
     factor = f32(recipe.factor)
-    wavelength = div(f32(2 * math.pi), frequency)
+    wavelength = _over(2 * math.pi, frequency)
     if wavelength > f32(original / low):
         return div(frequency, factor)
     if wavelength < f32(original / high):
         return frequency
-    smooth = div(sub(div(f32(original), wavelength), f32(low)), f32(high - low))
+    smooth = div(sub(_over(original, wavelength), f32(low)), f32(high - low))
     return add(div(mul(sub(1.0, smooth), frequency), factor), mul(smooth, frequency))
 
 
@@ -217,13 +222,13 @@ def _llamacpp_divisors(recipe: Recipe) -> tuple[float, ...]:
     low, high = recipe.low_freq_factor or 1.0, recipe.high_freq_factor or 4.0
     divisors = []
     for power in _powers(f32(recipe.base), recipe.width, recipe.pairs):
-        wavelength = div(f32(2 * math.pi), div(1.0, power))
+        wavelength = _over(2 * math.pi, div(1.0, power))
         if wavelength < f32(original / high):
             divisors.append(1.0)
         elif wavelength > f32(original / low):
             divisors.append(f32(recipe.factor))
         else:
-            smooth = div(sub(div(f32(original), wavelength), f32(low)), f32(high - low))
+            smooth = div(sub(_over(original, wavelength), f32(low)), f32(high - low))
             divisors.append(div(1.0, add(div(sub(1.0, smooth), f32(recipe.factor)), smooth)))
     return tuple(divisors)
 

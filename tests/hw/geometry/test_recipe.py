@@ -1,7 +1,9 @@
 """Recipes in ``design.json``: they come back as they were, and nothing else is taken for one."""
 
 import json
+from pathlib import Path
 
+import numpy as np
 import pytest
 from ropewalk.errors import InputError
 from ropewalk.geometry.recipe import Recipe, recipe_from_json, recipe_to_json
@@ -18,6 +20,7 @@ RECIPES = [
     Recipe(kind="proportional", base=1e6, width=8, rotated=1),
 ]
 YARN = recipe_to_json(RECIPES[5])
+MEASURED = json.loads((Path(__file__).parents[2] / "data" / "software_frequencies.json").read_text())
 
 
 @pytest.mark.parametrize("recipe", RECIPES, ids=lambda recipe: recipe.kind)
@@ -83,3 +86,13 @@ def test_extreme_recipes_give_numbers_or_a_sentence(changes, software):
         check_software(recipe, software, "x", 1.0, recipe.pairs)
     except InputError as error:
         assert "\n" not in str(error)
+
+
+def test_frequencies_that_torch_computed_bit_for_bit():
+    kinds = set()
+    for case in MEASURED:
+        expected = np.array(case["inverse_frequency"], np.float32)
+        recipe = recipe_from_json(case["recipe"], "file", "recipe.", len(expected))
+        kinds.add(recipe.kind)
+        assert np.array_equal(np.array(hf_frequencies(recipe), np.float32), expected)
+    assert kinds == {"linear", "llama3", "yarn", "longrope"}
