@@ -104,7 +104,6 @@ def test_the_table_names_what_matters(ropewalk):
         ({"max_position_embeddings": 0}, "max_position_embeddings"),
         ({"rope_theta": -1.0}, "rope_theta"),
         ({"rope_scaling": {"rope_type": "spiral", "factor": 2.0}}, "spiral"),
-        ({"rope_scaling": {"rope_type": "linear", "factor": 2.0}}, "linear"),
         ({"rope_scaling": {"rope_type": "yarn", "factor": 0.0}}, "factor"),
         ({"rope_scaling": {"rope_type": "yarn", "factor": 4.0, "wobble": 1}}, "wobble"),
         ({"rope_scaling": []}, "rope_scaling"),

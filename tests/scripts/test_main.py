@@ -52,9 +52,6 @@ def test_wrong_usage_is_refused(refused, arguments):
 @pytest.mark.parametrize(
     "option",
     [
-        ("--angle-model", "exact"),
-        ("--rounding", "floor"),
-        ("--coefficients", "q15"),
         ("--variant", "a=b"),
         ("--slots", "4"),
         ("--input-pairing", "half"),
