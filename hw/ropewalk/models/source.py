@@ -30,10 +30,12 @@ def gguf_source(model: str) -> Path | None:
         return None
     path = Path(model)
     try:
-        if path.is_dir():
-            return None if (path / "config.json").exists() else gguf_in(path)
+        is_folder = path.is_dir()
+        has_config = is_folder and (path / "config.json").exists()
     except (OSError, ValueError):
         return None
+    if is_folder:
+        return None if has_config else gguf_in(path)
     return path if path.suffix.lower() == ".gguf" else None
 
 

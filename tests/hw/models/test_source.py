@@ -58,10 +58,6 @@ def test_a_folder_without_a_configuration_is_refused(tmp_path):
     assert "holds no config.json" in refusal(tmp_path)
 
 
-def test_gguf_is_refused_by_name(tmp_path):
-    assert "later version" in refusal(tmp_path / "model.gguf")
-
-
 def test_what_is_no_regular_file_is_refused(tmp_path):
     os.mkfifo(tmp_path / "config.json")
     assert "is not a file" in refusal(tmp_path / "config.json")

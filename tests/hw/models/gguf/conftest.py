@@ -21,7 +21,9 @@ def write_gguf(path, architecture, keys, tensors=None, **arguments):
     writer = gguf.GGUFWriter(path, architecture, **arguments)
     for key, value in keys.items():
         name = key if key.startswith(("general.", "tokenizer.", "split.")) else f"{architecture}.{key}"
-        if isinstance(value, list):
+        if name == "general.alignment":
+            writer.add_custom_alignment(value)
+        elif isinstance(value, list):
             writer.add_array(name, value)
         else:
             writer.add_key_value(name, value, KINDS[type(value)])
