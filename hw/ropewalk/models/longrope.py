@@ -77,7 +77,8 @@ def _uses_long(request: Request, original: int) -> bool:
         length = request.sequence_length
         request.note(
             f"longrope: Hugging Face uses the long list for all tokens of a call whose highest position is {original} "
-            f"or more, else the short one"
+            f"or more, else the short one; vLLM and llama.cpp choose one for good by the length they are started with "
+            f"(--follow)"
         )
         return length is not None and length > original
     length = min(request.sequence_length or request.max_position, MAX_POSITIONS)

@@ -112,6 +112,10 @@ def _truncate(keys: Keys, request: Request) -> bool:
     if request.follow == "hf" and request.nested:
         request.note(f"{keys.name('truncate')} is ignored, as Hugging Face reads it outside the layer types only")
         return True
+    request.note(
+        f"{keys.name('truncate')} is false and respected, as Hugging Face and vLLM do; llama.cpp always truncates, "
+        f"which gives other frequencies (--follow llama.cpp)"
+    )
     return False
 
 
@@ -123,6 +127,11 @@ def _amplitude(keys: Keys, request: Request, factor: float, mscale_all_dim: floa
     mscale = keys.number("mscale", 0.0, 100.0)
     if request.follow == "llama.cpp":
         # It knows one multiplier of the logarithm only, and takes both to be equal where a file gives it.
+        if (mscale or mscale_all_dim) and mscale != mscale_all_dim:
+            request.note(
+                f"{keys.name('mscale')} is read as llama.cpp does: "
+                + ("equal to mscale_all_dim" if request.latent else "not at all, nor is mscale_all_dim")
+            )
         mscale = mscale_all_dim if request.latent else None
     if request.follow == "vllm" and request.latent and attention_factor is None:
         # It takes a missing mscale for 1 and a missing mscale_all_dim for 0.
