@@ -13,6 +13,8 @@ ROPE_KINDS: tuple[RopeKind, ...] = get_args(RopeKind)
 
 LOW_BASE, HIGH_BASE = 1.0, 1e30
 FACTOR_LIMIT = float(1 << 20)
+HIGH_DIVISOR = 1.1e30
+"""llama.cpp's files divide by 1e30 what does not turn."""
 MAX_LENGTH = 1 << 40
 
 
@@ -112,7 +114,9 @@ def recipe_from_json(values: object, where: str, prefix: str, pairs: int) -> Rec
         truncate=keys.flag("truncate"),
         low_freq_factor=keys.number("low_freq_factor", 1 / FACTOR_LIMIT, FACTOR_LIMIT),
         high_freq_factor=keys.number("high_freq_factor", 1 / FACTOR_LIMIT, FACTOR_LIMIT),
-        divisors=keys.required_numbers("divisors", pairs, 1 / FACTOR_LIMIT, 1e30) if "divisors" in keys else None,
+        divisors=keys.required_numbers("divisors", pairs, 1 / FACTOR_LIMIT, HIGH_DIVISOR)
+        if "divisors" in keys
+        else None,
         rotated=keys.integer("rotated", 0, pairs),
         length=keys.integer("length", 1, MAX_LENGTH),
     )

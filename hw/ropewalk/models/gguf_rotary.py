@@ -10,7 +10,7 @@ from ..geometry.rotary import MAX_HEAD_DIM, MAX_POSITIONS, Pairing, RotaryGeomet
 from ..strict_json import Keys
 from .gguf_layers import Layers, head_size, read_layers
 from .gguf_model import Model
-from .gguf_scaling import Scaling, check_yarn_range, read_scaling, scaled_frequencies
+from .gguf_scaling import Scaling, check_yarn_range, file_recipe, read_scaling, scaled_frequencies
 from .gguf_tensors import read_divisors
 from .layers import FULL, SLIDING
 from .rope_objects import HIGH_BASE, LOW_BASE
@@ -205,6 +205,9 @@ def _variants(model: Model, kinds: list[_Kind], scaling: Scaling, divisors: tupl
                 amplitude=scaling.amplitude if kind.scaled else 1.0,
                 max_position=scaling.max_position if kind.scaled else scaling.context,
                 axis=None if axes is None else _axis(model, axes, kind.shape.rotary_dim // 2),
+                recipe=None
+                if still
+                else file_recipe(kind.base, kind.shape.rotary_dim, scaling if kind.scaled else None, own),
             )
         )
     return found
@@ -217,6 +220,7 @@ def _longrope(kind: _Kind, scaling: Scaling, lists: tuple[tuple[float, ...], tup
             inverse_frequency=scaled_frequencies(kind.base, kind.shape.rotary_dim, scaling, divisors),
             amplitude=scaling.amplitude,
             max_position=limit,
+            recipe=file_recipe(kind.base, kind.shape.rotary_dim, scaling, divisors),
         )
         for name, divisors, limit in (
             ("short", lists[0], scaling.original),

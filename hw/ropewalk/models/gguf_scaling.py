@@ -18,6 +18,7 @@ from ..geometry.frequencies import (
     yarn_range,
     yarn_score_scale,
 )
+from ..geometry.recipe import Recipe
 from ..geometry.rotary import MAX_AMPLITUDE, MAX_POSITIONS
 from ..geometry.scaled_frequencies import linear_frequencies, longrope_amplitude, longrope_frequencies
 from ..strict_json import Keys, show
@@ -138,6 +139,28 @@ def scaled_frequencies(
     return tuple(
         0.0 if divisor >= LARGEST_DIVISOR else frequency for frequency, divisor in zip(found, divisors, strict=True)
     )
+
+
+def file_recipe(base: float, width: int, scaling: Scaling | None, divisors: tuple[float, ...] | None) -> Recipe | None:
+    """What llama.cpp starts from for :func:`scaled_frequencies`; ``None`` for a part of YaRN, which has no name."""
+    if scaling is not None and scaling.kind == "yarn":
+        if scaling.blend != 1:
+            return None
+        return Recipe(
+            kind="yarn",
+            base=base,
+            width=width,
+            factor=scaling.factor,
+            original=scaling.original,
+            beta_fast=scaling.beta_fast,
+            beta_slow=scaling.beta_slow,
+            truncate=scaling.truncate,
+            divisors=divisors,
+        )
+    if scaling is not None and scaling.factor != 1:
+        return Recipe(kind="linear", base=base, width=width, factor=scaling.factor, divisors=divisors)
+    listed = scaling is not None and scaling.kind == "longrope"
+    return Recipe(kind="longrope" if listed else "default", base=base, width=width, divisors=divisors)
 
 
 def _divided(base: float, width: int, divisors: tuple[float, ...]) -> tuple[float, ...]:
