@@ -321,3 +321,8 @@ def fitting_lanes(geometry: RotaryGeometry) -> tuple[int, ...]:
 def default_lanes(geometry: RotaryGeometry) -> int:
     """The largest of 4, 2 and 1 lanes that fits."""
     return max((lanes for lanes in fitting_lanes(geometry) if lanes <= 4), default=1)
+
+
+def default_design(geometry: RotaryGeometry) -> Design:
+    """The design that ``generate`` makes of ``geometry`` where no option is given; with more slots if it needs them."""
+    return Design(geometry=geometry, lanes=default_lanes(geometry), slots=max(8, len(geometry.variants)))
