@@ -14,6 +14,7 @@ from ..geometry.learned import MAX_DIMENSION, MAX_ROWS
 from ..geometry.rotary import MAX_LAYERS, Pairing
 from ..strict_json import Keys, show
 from .gguf_architectures import ARCHITECTURES, REFUSED, Architecture, Scheme
+from .gguf_compressed import BASE_KEY, compressed_geometry
 from .gguf_layers import read_layers
 from .gguf_model import Model
 from .gguf_rotary import rotary_geometry
@@ -93,7 +94,7 @@ def geometry_from_gguf(
     scheme = _scheme(model)
     found: Geometry
     if scheme == "rope":
-        found = rotary_geometry(model, pairing)
+        found = (compressed_geometry if architecture.compressed else rotary_geometry)(model, pairing)
     else:
         if sequence_length is not None or pairing is not None:
             note("the sequence length and the pairing change nothing: this model is not a rotary one")
@@ -108,10 +109,11 @@ def _architecture(keys: Keys, name: str, pairing: Pairing | None, note: Callable
     """The row of the architecture, after refusing positional keys that nobody understands."""
     if name in REFUSED:
         raise keys.refuse(f"the architecture {name} {REFUSED[name]}")
-    for key in sorted(keys):
-        if key not in KNOWN and (key.startswith("rope.") or POSITIONAL.search(key)):
-            raise keys.refuse(f"the key {keys.name(key)} could change the geometry, and is not understood")
     found = ARCHITECTURES.get(name)
+    known = KNOWN | {BASE_KEY} if found is not None and found.compressed else KNOWN
+    for key in sorted(keys):
+        if key not in known and (key.startswith("rope.") or POSITIONAL.search(key)):
+            raise keys.refuse(f"the key {keys.name(key)} could change the geometry, and is not understood")
     if found is not None:
         return found
     if "rope.dimension_count" not in keys and "rope.freq_base" not in keys:

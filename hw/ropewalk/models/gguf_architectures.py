@@ -84,6 +84,8 @@ class Architecture:
         ALiBi: the largest exponent (None: ``attention.max_alibi_bias``), and what the author multiplies a slope with.
     alibi_layers
         The layer count of the one size that has ALiBi.
+    compressed
+        Some layers compress their keys and have a base of their own (DeepSeek-V4).
     switch
         ``rope.scaling.finetuned`` false turns rotation off.
     """
@@ -108,6 +110,7 @@ class Architecture:
     bias_max: float | None = None
     alibi: AlibiMode = "relative"
     alibi_layers: int | None = None
+    compressed: bool = False
     switch: bool = False
 
 
@@ -195,6 +198,7 @@ ARCHITECTURES: Mapping[str, Architecture] = {
     # one shared key, of which rope.dimension_count elements are rotated
     **dict.fromkeys(["deepseek2", "deepseek2-ocr", "mistral4"], _LATENT),
     "deepseek32": _LATENT,
+    "deepseek4": Architecture(pairing="interleaved", compressed=True),
     "glm-dsa": Architecture(pairing="interleaved", latent=True),
     "minicpm3": Architecture(latent=True),
     "plm": Architecture(pairing="interleaved", latent=True),
@@ -283,7 +287,6 @@ REFUSED: Mapping[str, str] = {
         [
             "bailingmoe3",
             "cohere2moe",
-            "deepseek4",
             "dflash",
             "dots3note",
             "eagle3",

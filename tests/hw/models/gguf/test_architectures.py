@@ -297,6 +297,37 @@ def test_latent_attention(read, convert, tmp_path, name):
     assert found.attention_scale == pytest.approx(wanted.attention_scale, rel=1e-12)
 
 
+def test_deepseek_v4(read, convert, tmp_path):
+    rope = {"factor": 16.0, "original_max_position_embeddings": 65536, "beta_fast": 32.0, "beta_slow": 1.0}
+    config = {
+        "model_type": "deepseek_v4",
+        "num_attention_heads": 64,
+        "num_key_value_heads": 1,
+        "head_dim": 512,
+        "qk_rope_head_dim": 64,
+        "hidden_size": 4096,
+        "num_hidden_layers": 5,
+        "max_position_embeddings": 1048576,
+        "rope_theta": 10000.0,
+        "compress_rope_theta": 160000.0,
+        "compress_ratios": [0, 0, 4, 128, 4],
+        "rope_scaling": {"rope_type": "yarn"} | rope,
+    }
+    keys, _ = convert(config | {"rope_parameters": config["rope_scaling"] | {"rope_theta": 1e4}})
+    keys |= {  # conversion/deepseek.py
+        "rope.dimension_count": 64,
+        "attention.compress_ratios": [0, 0, 4, 128, 4],
+        "attention.compress_rope_freq_base": 160000.0,
+        "attention.sliding_window": 128,
+    }
+    found, wanted = read_both(read, tmp_path, "deepseek4", config, keys)
+    same_variants(found, wanted, 0)
+    assert found.layers == wanted.layers == ("main", "main", "compress", "compress", "compress")
+    assert found.of(0) == found.of(1) == wanted.of(0) == wanted.of(1)
+    assert (found.head_dim, found.rotary_start, found.rotary_dim, found.key_heads) == (512, 448, 64, 1)
+    assert [variant.amplitude for variant in found.variants] == [1.0, 1.0]
+
+
 def test_ministral_3(read, convert, tmp_path):
     rope = yarn(16.0, 16384, mscale=1.0, mscale_all_dim=1.0, beta_fast=32.0, beta_slow=1.0)
     config = model("ministral3", 32, 8, 128, 262144, 1e6, **rope, llama_4_scaling_beta=0.1)

