@@ -111,6 +111,7 @@ FAMILIES: Mapping[str, Family] = {
         key_heads=4,
         max_position=131072,
     ),
+    "esm": Family(max_position=1026),
     "eurobert": Family(max_position=8192),
     "exaone": Family(base=500_000.0, key_heads=8, max_position=4096),
     "exaone4": Family(full_every=4, unrotated="full-if-windowed", max_position=2048),

@@ -6,6 +6,7 @@ from typing import Any
 from ..geometry.rotary import MAX_HEAD_DIM, MAX_LAYERS
 from ..strict_json import Keys
 from .family import Family
+from .rope_objects import parameters_key
 
 Note = Callable[[str], None]
 
@@ -59,11 +60,11 @@ def _deepseek_v4(keys: Keys, note: Note) -> Keys:
     Flat parameters are those of the compressing layers, with the base ``compress_rope_theta``; the sliding layers have
     plain RoPE. YaRN does not change the amplitude.
     """
-    key = "rope_parameters" if keys.object("rope_parameters") else "rope_scaling"
-    given = keys.values.get(key) or {}
+    key = parameters_key(keys)
+    given = keys.values[key] if key else {}
     if "main" in given or "compress" in given:
         if not isinstance(given.get("main"), dict) or not isinstance(given.get("compress"), dict):
-            raise keys.refuse(f"{keys.name(key)} must hold main and compress, two objects, in this family")
+            raise keys.refuse(f"{keys.name(key or '')} must hold main and compress, two objects, in this family")
         main, compress = given["main"], dict(given["compress"])
     else:
         main = {"rope_type": "default", "rope_theta": keys.get("rope_theta")}

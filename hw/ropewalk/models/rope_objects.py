@@ -32,7 +32,7 @@ def rope_objects(keys: Keys, family: Family, note: Callable[[str], None]) -> tup
     InputError
         If both styles stand side by side and differ, or objects and values are mixed.
     """
-    key = _which(keys)
+    key = parameters_key(keys)
     given = keys.object(key) if key else None
     if given is not None and any(isinstance(value, dict) for value in given.values.values()):
         return _nested(keys, given, key or "", family, note)
@@ -53,8 +53,8 @@ def rope_objects(keys: Keys, family: Family, note: Callable[[str], None]) -> tup
     return [RopeObject(name="default", keys=given, base=_base(keys, given, family, False, note), nested=False)], []
 
 
-def _which(keys: Keys) -> str | None:
-    """The key that holds the parameters."""
+def parameters_key(keys: Keys) -> str | None:
+    """The key that holds the parameters: ``rope_parameters``, or the older ``rope_scaling``, or neither."""
     older, newer = keys.object("rope_scaling"), keys.object("rope_parameters")
     if older is not None and newer is not None and list(older) and list(newer) and older.values != newer.values:
         raise keys.refuse("rope_scaling and rope_parameters are both given and differ; keep the right one")

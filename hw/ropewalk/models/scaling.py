@@ -16,8 +16,13 @@ __all__ = ["FACTOR_LIMIT", "ROPE_TYPES", "Follow", "Request", "RopeType", "Scale
 GENERAL_KEYS = frozenset(["rope_type", "type", "rope_theta", "partial_rotary_factor"])
 """Keys of every rope type."""
 
-HARMLESS_KEYS = frozenset(["finetuned", "llama_4_scaling_beta", "max_position_embeddings"])
-"""Keys that do not change the rotation. (The second is a gain on queries, reported as ``attention_scale``.)"""
+HARMLESS_KEYS = frozenset(
+    ["finetuned", "llama_4_scaling_beta", "max_position_embeddings", "original_max_position_embeddings"]
+)
+"""Keys that do not change the rotation of a type that does not have them.
+
+(The second is a gain on queries, reported as ``attention_scale``.)
+"""
 
 MULTI_AXIS_KEYS = frozenset(["mrope_interleaved", "mrope_section"])
 """Keys that say which pair follows which axis, beside any rope type (:mod:`ropewalk.models.multi_axis`)."""

@@ -180,6 +180,12 @@ def test_odd_rope_parameters_in_a_sound_configuration(sound, parameters, follow,
     check(LLAMA | {"rope_scaling" if old else "rope_parameters": sound | parameters}, follow)
 
 
+@settings(max_examples=400)
+@given(st.sampled_from(sorted(FAMILIES)), PARAMETERS | ANYTHING, CONFIGURATIONS)
+def test_odd_values_in_every_family(model_type, parameters, changes):
+    check(LLAMA | {"num_key_value_heads": 2, "rope_scaling": parameters} | changes | {"model_type": model_type}, "hf")
+
+
 @settings(max_examples=200)
 @given(st.dictionaries(st.text(max_size=20), ANYTHING, max_size=5))
 def test_odd_keys_in_a_sound_configuration(extra):

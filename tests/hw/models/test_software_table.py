@@ -1,4 +1,4 @@
-"""The table of ``docs/software.md``: how far each stack's cosines are from ours, as imported by default and by --follow.
+"""The table of ``docs/software.md``: how far each stack's cosines are from ours, by default and followed.
 
 ``python -m pytest tests/hw/models/test_software_table.py`` fails with the right table where the page has another.
 """
