@@ -37,7 +37,7 @@ def read_model(
         A preset's name (:func:`preset_names`), the path of a Hugging Face ``config.json``, of a GGUF file, or of a
         folder with one of them.
     sequence_length
-        The length at which dynamic scaling is frozen; no rope type of this version depends on it.
+        The length at which dynamic NTK scaling is frozen, and by which one of longrope's lists is in force.
     pairing
         ``half`` or ``interleaved``, in and out, instead of the model's own.
     follow
