@@ -30,7 +30,7 @@ def test_the_module_is_a_program():
 @pytest.mark.parametrize(
     "arguments",
     [
-        ("models",),
+        ("frobnicate",),
         ("geometry",),
         ("geometry", "x", "y"),
         ("geometry", "x", "--pairing", "both"),
