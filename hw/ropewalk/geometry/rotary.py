@@ -114,7 +114,8 @@ class RotaryGeometry:
     def only(self, name: str) -> "RotaryGeometry":
         """The geometry of the layers that the variant ``name`` rotates: that variant alone, in slot 0.
 
-        Layers of other variants are null in its ``layers``.
+        Layers of other variants are null in its ``layers``. Of a variant that no layer names (longrope's other list)
+        the layers are unknown.
 
         Raises
         ------
@@ -123,7 +124,9 @@ class RotaryGeometry:
         """
         for slot, variant in enumerate(self.variants):
             if variant.name == name:
-                layers = self.layers and tuple(layer if layer == name else None for layer in self.layers)
+                layers = None
+                if self.layers is not None and name in self.layers:
+                    layers = tuple(layer if layer == name else None for layer in self.layers)
                 return replace(self, variants=(variant,), layers=layers).with_shapes((self.of(slot),))
         names = ", ".join(variant.name for variant in self.variants)
         raise InputError(f"the model has no variant {show(name)}; its variants are {names}")

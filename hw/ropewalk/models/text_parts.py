@@ -3,16 +3,17 @@
 from collections.abc import Mapping
 
 TEXT_PARTS: Mapping[str, str] = {
-    "gemma3": "gemma3_text",
     "aria": "aria_text",
     "cohere2_vision": "cohere2",
     "emu3": "emu3_text_model",
     "ernie4_5_vl_moe": "ernie4_5_vl_moe_text",
+    "gemma3": "gemma3_text",
     "gemma3n": "gemma3n_text",
     "gemma4": "gemma4_text",
     "glm4v": "glm4v_text",
     "glm4v_moe": "glm4v_moe_text",
     "glm_ocr": "glm_ocr_text",
+    "kimi_k25": "kimi_k2",
     "llama4": "llama4_text",
     "llava": "llama",
     "mllama": "mllama_text_model",

@@ -2,6 +2,7 @@
 
 import copy
 import json
+from dataclasses import replace
 
 import pytest
 from ropewalk.errors import InputError
@@ -188,6 +189,8 @@ def test_one_variant_alone_has_its_own_shape_at_the_top():
     assert (only.head_dim, only.rotary_dim, only.rotary_start, only.key_heads) == (4, 2, 2, 4)
     assert only.layers == (None, "local", None)
     assert [(variant.name, variant.head_dim) for variant in only.variants] == [("local", None)]
+    unused = replace(TWO_SIZES, layers=("full", "full", None))
+    assert unused.only("local").layers is None
     with pytest.raises(InputError, match="no variant 'global'; its variants are full, local"):
         TWO_SIZES.only("global")
 

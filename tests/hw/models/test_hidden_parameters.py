@@ -34,6 +34,11 @@ def test_type_is_the_old_name_of_rope_type(read):
         assert read(LLAMA | {"rope_scaling": old}) == read(LLAMA | {"rope_scaling": parameters})
 
 
+def test_deepseek_yarn_is_yarn(read):
+    # the name that vLLM gives it
+    assert read(LLAMA | {"rope_scaling": YARN | {"rope_type": "deepseek_yarn"}}) == read(LLAMA | {"rope_scaling": YARN})
+
+
 def test_the_type_mrope_is_default_with_sections(read):
     found = read(LLAMA | {"model_type": "qwen2_vl", "rope_scaling": {"type": "mrope", "mrope_section": [8, 12, 12]}})
     (variant,) = found.variants

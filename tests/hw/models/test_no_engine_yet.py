@@ -1,7 +1,7 @@
 """Models that import and that no engine of this version can be made for: one sentence, and nothing left behind."""
 
 import pytest
-from ropewalk.design import Design, default_lanes
+from ropewalk.design import Design, check_geometry, default_lanes
 from ropewalk.emit.folder import write_design_folder
 from ropewalk.errors import InputError
 
@@ -30,7 +30,8 @@ def test_what_has_no_engine_yet_is_refused(read, tmp_path, config, message):
     assert not (tmp_path / "design").exists()
 
 
-def test_one_variant_of_two_sizes_has_an_engine(read, tmp_path):
-    found = read(GEMMA_4).only("sliding_attention")
-    write_design_folder(Design(geometry=found, lanes=4), tmp_path / "design")
-    assert (tmp_path / "design" / "ropewalk.v").exists()
+def test_one_variant_of_two_sizes_has_an_engine(read):
+    for name, head_dim in (("sliding_attention", 256), ("full_attention", 512)):
+        only = read(GEMMA_4).only(name)
+        check_geometry(only)
+        assert Design(geometry=only, lanes=4).beats_per_head == head_dim // 8
