@@ -9,16 +9,19 @@ import sys
 import traceback
 import warnings
 from collections.abc import Sequence
-from importlib import metadata
 
 import click
 from amaranth.hdl import UnusedElaboratable
+from ropewalk import __version__
 from ropewalk.errors import InputError
 from ropewalk_sim.errors import EngineError
 
+from .compare import compare
 from .console import complain
+from .digest import digest
 from .generate import generate
 from .geometry import geometry
+from .models import models
 from .run import run
 from .verify import verify
 
@@ -27,6 +30,7 @@ DONE, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 
 EPILOG = """\b
 Examples:
+  ropewalk models
   ropewalk geometry gemma-3-270m
   ropewalk generate gemma-3-270m -o engine
   ropewalk run engine --input x.npz --output y.npz
@@ -35,7 +39,7 @@ Examples:
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110}, epilog=EPILOG)
-@click.version_option(metadata.version("ropewalk"), prog_name="ropewalk", message="%(prog)s %(version)s")
+@click.version_option(__version__, prog_name="ropewalk", message="%(prog)s %(version)s")
 def cli() -> None:
     """Positional encoding for transformer accelerators.
 
@@ -43,11 +47,12 @@ def cli() -> None:
     embedding engine for it, together with a fixed-point model that agrees with the Verilog in every bit.
 
     The usual order: `geometry` shows what a configuration means, `generate` writes an engine into a folder, `run`
-    streams your arrays through it, `verify` compares all simulators and measures the error.
+    streams your arrays through it, `verify` compares all simulators and measures the error. `models` lists the
+    models that come along; `digest` and `compare` tell whether two of anything have the same geometry.
     """
 
 
-for command in (geometry, generate, run, verify):
+for command in (models, geometry, generate, run, verify, digest, compare):
     cli.add_command(command)
 
 

@@ -40,12 +40,14 @@ def model_options(command: Callable) -> Callable:
     return command
 
 
-def read(model: str, sequence_length: int | None, pairing: str | None, follow: str, verbose: bool) -> Geometry:
-    """The geometry of MODEL; its notes go to stderr once all of it was understood."""
+def read(
+    model: str, sequence_length: int | None, pairing: str | None, follow: str, verbose: bool, label: str = ""
+) -> Geometry:
+    """The geometry of MODEL; its notes go to stderr once all of it was understood, each after ``label``."""
     ignored: list[str] = []
     found = read_model(model, sequence_length=sequence_length, pairing=pairing, follow=follow, ignored=ignored.append)
     for text in found.notes:
-        note(text)
+        note(label + text)
     if verbose:
         note(f"keys of the configuration that do not bear on the geometry: {', '.join(sorted(ignored)) or 'none'}")
     return found

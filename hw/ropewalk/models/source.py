@@ -1,6 +1,7 @@
 """Finding the configuration that a user means: a preset, a file or a folder."""
 
 import re
+from difflib import get_close_matches
 from importlib.resources import files
 from pathlib import Path
 
@@ -58,6 +59,12 @@ def gguf_in(folder: Path) -> Path | None:
     return next(iter(found.values()), None)
 
 
+def _near(model: str) -> str:
+    """The presets whose names look like ``model``, for the end of an error."""
+    near = get_close_matches(model[:100].lower(), preset_names(), n=3)
+    return f" (perhaps {' or '.join(near)})" if near else ""
+
+
 def read_source(model: str) -> tuple[dict[str, object], str]:
     """The configuration that ``model`` names, and what errors call it.
 
@@ -76,8 +83,10 @@ def read_source(model: str) -> tuple[dict[str, object], str]:
     except (OSError, ValueError):
         is_folder, exists = False, False
     if not exists or not model:
-        name, presets = show_path(model) or "an empty name", ", ".join(preset_names())
-        raise InputError(f"{name} is neither a file, a folder nor a preset; the presets are {presets}")
+        raise InputError(
+            f"{show_path(model) or 'an empty name'} is neither a file, a folder nor a preset; "
+            f"ropewalk models lists the presets{_near(model)}"
+        )
     if is_folder:
         path = path / "config.json"
         if not path.exists():
