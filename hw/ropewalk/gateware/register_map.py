@@ -1,0 +1,54 @@
+"""The register map, read from ``registers.rdl``: addresses and fields by name."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+# The reference front end of SystemRDL, kept up with PeakRDL's exporters.
+from systemrdl import RDLCompiler  # type: ignore[attr-defined]
+from systemrdl.node import RegNode
+
+RDL = Path(__file__).with_name("registers.rdl")
+
+
+@dataclass(frozen=True)
+class Field:
+    """A field of a register: its bits and its value after reset."""
+
+    low: int
+    width: int
+    reset: int
+
+
+@dataclass(frozen=True)
+class Register:
+    """A register: its address, its fields, and how software reaches it."""
+
+    address: int
+    fields: dict[str, Field]
+    readable: bool
+    writable: bool
+    write_one_clears: bool
+
+
+@lru_cache(maxsize=1)
+def register_map() -> dict[str, Register]:
+    """Every register by name; those of an array as ``name[index]``."""
+    compiler = RDLCompiler()
+    compiler.compile_file(str(RDL))
+    top = compiler.elaborate().top
+    registers = {}
+    for node in top.descendants(unroll=True):
+        if isinstance(node, RegNode):
+            fields = node.fields()
+            registers[node.get_path_segment()] = Register(
+                address=node.absolute_address,
+                fields={
+                    field.inst_name: Field(field.low, field.width, int(field.get_property("reset") or 0))
+                    for field in fields
+                },
+                readable=any(field.is_sw_readable for field in fields),
+                writable=any(field.is_sw_writable for field in fields),
+                write_one_clears=any(field.get_property("onwrite") is not None for field in fields),
+            )
+    return registers

@@ -1,0 +1,62 @@
+"""The words of a slot, as they are loaded over the register port and as the hardware's CRC-32 covers them.
+
+| word | bits |
+|---|---|
+| 0 | 15:0 first pair of the rotary slice in a head, 31:16 number of its pairs |
+| 1 | 0: layout of what comes in, 1: of what goes out (0 interleaved) |
+| 2 | 24:0 limit, exclusive |
+| 3 | 17:0 amplitude word |
+| 4 + 2i | 31:0 low bits of the step of pair i |
+| 5 + 2i | 15:0 high bits of the step, 31:30 axis |
+
+A design with a table has its row entries, position by position, in place of the steps: two words an entry, low bits
+first.
+"""
+
+import zlib
+from collections.abc import Iterable
+
+import numpy as np
+
+from ..design import Design
+from .rows import pack_entries
+from .source import source_rows
+from .steps import amplitude_word, step_words
+
+HEADER_WORDS = 4
+
+
+def slot_header(design: Design, slot: int) -> list[int]:
+    """The first words of the variant in ``slot``."""
+    return [
+        design.geometry.rotary_start // 2 | design.pairs << 16,
+        0,
+        design.limits[slot],
+        amplitude_word(design.variants[slot].amplitude),
+    ]
+
+
+def slot_entries(design: Design, slot: int) -> list[int]:
+    """The memory words behind the header: steps with their axes, or row entries."""
+    variant = design.variants[slot]
+    if design.source == "table":
+        return pack_entries(source_rows(design, slot, range(design.limits[slot])), design.coefficient_width)
+    axes = variant.axis if variant.axis is not None else (0,) * design.pairs
+    steps = step_words(variant.inverse_frequency, design.phase_bits)
+    return [step | axis << 62 for step, axis in zip(steps, axes, strict=True)]
+
+
+def slot_load_words(design: Design, slot: int) -> list[int]:
+    """All words of the variant in ``slot``, in load order."""
+    return [*slot_header(design, slot), *_halves(slot_entries(design, slot))]
+
+
+def slot_crc(design: Design, slot: int) -> int:
+    """CRC-32 (IEEE 802.3, as zlib has it) over the slot's words, each little-endian. 0 for an empty slot."""
+    if slot >= len(design.variants):
+        return 0
+    return zlib.crc32(np.array(slot_load_words(design, slot), "<u4").tobytes())
+
+
+def _halves(words: Iterable[int]) -> list[int]:
+    return [half for word in words for half in (word & 0xFFFFFFFF, word >> 32)]
