@@ -22,6 +22,12 @@ _GPT_OSS_SCALING = {
     "truncate": False,
     "original_max_position_embeddings": 4096,
 }
+_LLAMA_3_SCALING = {
+    "rope_type": "llama3",
+    "low_freq_factor": 1.0,
+    "high_freq_factor": 4.0,
+    "original_max_position_embeddings": 8192,
+}
 _MINISTRAL_3_SCALING = {
     "rope_type": "yarn",
     "rope_theta": 1e6,
@@ -55,7 +61,7 @@ _QWEN3_5 = Family(
 
 FAMILIES: Mapping[str, Family] = {
     "afmoe": Family(full_every=4, unrotated="full", head_dim=128, max_position=16384),
-    "apertus": Family(base=12e6, max_position=65536),
+    "apertus": Family(base=12e6, scaling=_LLAMA_3_SCALING | {"factor": 8.0}, max_position=65536),
     "arcee": Family(max_position=4096),
     "aria_text": Family(max_position=2048),
     "axk1": Family(pairing="interleaved", output_pairing="half", latent=True, max_position=32768),
@@ -77,7 +83,9 @@ FAMILIES: Mapping[str, Family] = {
     "cohere": Family(pairing="interleaved", base=500_000.0, max_position=8192),
     "cohere2": Family(pairing="interleaved", full_every=4, unrotated="full", max_position=8192),
     "csm": Family(base=500_000.0, key_heads=8, max_position=2048),
-    "cwm": Family(base=1e6, key_heads=8, head_dim=128, max_position=131072),
+    "cwm": Family(
+        base=1e6, scaling=_LLAMA_3_SCALING | {"factor": 16.0}, key_heads=8, head_dim=128, max_position=131072
+    ),
     "deepseek": Family(max_position=2048),
     "deepseek_v2": Family(pairing="interleaved", latent=True, max_position=2048),
     "deepseek_v3": _DEEPSEEK_V3,
