@@ -177,6 +177,12 @@ class Design:
             raise InputError(
                 f"the model has {len(self.geometry.variants)} variants, which do not fit {self.slots} slots"
             )
+        for variant in self.geometry.variants:
+            if not 0 < variant.amplitude <= AMPLITUDE.maximum / AMPLITUDE.one:
+                raise InputError(
+                    f"the amplitude of variant {variant.name} is {variant.amplitude:.6g}; an engine holds amplitudes "
+                    f"above 0 and up to 2 - 2^-17"
+                )
         fitting = fitting_lanes(self.geometry)
         if self.lanes not in fitting:
             raise InputError(

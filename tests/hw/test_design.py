@@ -31,6 +31,17 @@ def test_refusals(options, sentence) -> None:
     assert str(error.value) == sentence
 
 
+@pytest.mark.parametrize("amplitude", [0.0, -1.0, 2.0, 1e300, float("inf"), float("nan")])
+def test_an_amplitude_that_no_slot_holds_is_refused(amplitude: float) -> None:
+    loud = replace(GEMMA.variants[1], amplitude=amplitude)
+    with pytest.raises(
+        InputError, match="the amplitude of variant sliding_attention is .*; an engine holds amplitudes"
+    ):
+        Design(geometry=replace(GEMMA, variants=(GEMMA.variants[0], loud)), lanes=4)
+    largest = replace(loud, amplitude=2 - 2.0**-17)
+    assert Design(geometry=replace(GEMMA, variants=(largest,)), lanes=4).variants[0].amplitude > 1.99
+
+
 def test_a_table_that_no_part_could_hold_is_refused() -> None:
     with pytest.raises(
         InputError, match=r"a table of 65536 positions x 128 pairs takes 319 Mbit, more than any block RAM"

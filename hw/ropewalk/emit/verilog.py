@@ -7,15 +7,30 @@ import tempfile
 from pathlib import Path
 
 from amaranth.back import rtlil  # pyright: ignore[reportAttributeAccessIssue]  (the stubs leave it out)
+from amaranth.hdl import ClockSignal, Instance, Signal
 
 from ..design import Design
-from ..gateware.contents import rom_contents
+from ..gateware.contents import RomContents, rom_contents
 from ..gateware.top import RotaryTop
 
 TOP = "ropewalk"
 """Name of the emitted top module."""
 
 _INITIAL = re.compile(r'^  initial \$readmemb\("(?P<file>[^"]+)", (?P<memory>\w+)\);\n', re.MULTILINE)
+
+_ROM = """
+module {module}(clk, address, data);
+  input clk;
+  input [{address}:0] address;
+  output [{width}:0] data;
+  reg [{width}:0] data;
+  (* rom_style = "block" *)
+  reg [{width}:0] {memory} [0:{last}];
+  initial $readmemh("{file}", {memory});
+  always @(posedge clk)
+    data <= {memory}[address];
+endmodule
+"""
 
 # Older tools fill a memory that is declared downwards from its last word on, newer ones from word 0.
 _DESCENDING = re.compile(r"^(  reg \[\d+:0\] \w+ \[)(?P<last>\d+):0(\];)$", re.MULTILINE)
@@ -30,13 +45,35 @@ write_verilog -norename -extmem {top}.v
 """
 
 
+class _RomFiles:
+    """Places ROMs as modules of their own, whose words stand in files: the platform of the emission."""
+
+    def __init__(self) -> None:
+        self.modules: list[str] = []
+
+    def place_rom(self, name: str, contents: RomContents, *, address: Signal, data: Signal) -> Instance:
+        """See :class:`ropewalk.gateware.primitives.RomPlacer`."""
+        self.modules.append(
+            _ROM.format(
+                module=f"{TOP}_{name}",
+                memory=name,
+                file=rom_file(name),
+                address=len(address) - 1,
+                width=contents.width - 1,
+                last=contents.depth - 1,
+            )
+        )
+        return Instance(f"{TOP}_{name}", i_clk=ClockSignal(), i_address=address, o_data=data)
+
+
 def emit_verilog(design: Design, top: RotaryTop) -> dict[str, str]:
     """The Verilog of ``top``, made for ``design``, and its ROM files, by file name.
 
     ROMs are read by ``$readmemh`` from files named after the memory, relative to the folder in which the simulator or
     synthesis tool runs. RAMs start undefined, as they do on every part.
     """
-    text = rtlil.convert(top, name=TOP, emit_src=False)
+    placer = _RomFiles()
+    text = rtlil.convert(top, name=TOP, platform=placer, emit_src=False)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / f"{TOP}.il").write_text(text, encoding="utf-8")
@@ -52,26 +89,18 @@ def emit_verilog(design: Design, top: RotaryTop) -> dict[str, str]:
         if result.returncode:
             raise RuntimeError(f"Yosys could not write the Verilog: {result.stderr.strip()}")
         verilog = (folder / f"{TOP}.v").read_text(encoding="utf-8")
-        roms = rom_contents(design)
-        files = {}
+    words = rom_text(design)
 
-        def place(match: re.Match[str]) -> str:
-            memory = match["memory"]
-            if memory not in roms:
-                return ""
-            width = roms[memory].width
-            words = (folder / match["file"]).read_text(encoding="ascii").split()
-            file = rom_file(memory)
-            if file in files:
-                raise RuntimeError(f"two memories are named {memory}")
-            files[file] = "".join(f"{int(word, 2):0{-(-width // 4)}x}\n" for word in words)
-            return f'  initial $readmemh("{file}", {memory});\n'
+    def place(match: re.Match[str]) -> str:
+        memory = match["memory"]
+        return f'  initial $readmemh("{rom_file(memory)}", {memory});\n' if rom_file(memory) in words else ""
 
-        verilog = _DESCENDING.sub(r"\g<1>0:\g<last>\g<3>", _INITIAL.sub(place, verilog))
-    missing = [memory for memory in roms if rom_file(memory) not in files]
-    if missing:
-        raise RuntimeError(f"the Verilog has no memory named {', '.join(missing)}")
-    return {f"{TOP}.v": verilog, **files}
+    verilog = _INITIAL.sub(place, "".join([verilog, *placer.modules]))
+    verilog = _DESCENDING.sub(r"\g<1>0:\g<last>\g<3>", verilog)
+    read = re.findall(r'\$readmemh\("([^"]+)"', verilog)
+    if sorted(read) != sorted(words):
+        raise RuntimeError(f"the Verilog reads {', '.join(read)}, and there are {', '.join(words)}")
+    return {f"{TOP}.v": verilog, **words}
 
 
 def rom_file(memory: str) -> str:

@@ -4,7 +4,9 @@ They are written so that the registers can move into the DSP blocks and block RA
 enable, no initial value on a register in the datapath. Another family's form of a primitive keeps its latency.
 """
 
-from amaranth.hdl import Module, Shape, Signal, unsigned
+from typing import Protocol, runtime_checkable
+
+from amaranth.hdl import Instance, Module, Shape, Signal, unsigned
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
@@ -55,6 +57,18 @@ class Multiplier(Component):
         return m
 
 
+@runtime_checkable
+class RomPlacer(Protocol):
+    """An elaboration platform that makes ROMs its own way, as the emission of Verilog does.
+
+    Amaranth carries every bit of a memory's contents through its netlist: 0.1 ms a word, minutes for a table.
+    """
+
+    def place_rom(self, name: str, contents: RomContents, *, address: Signal, data: Signal) -> Instance:
+        """A ROM that is read every clock; ``data`` follows ``address`` by one clock."""
+        ...
+
+
 class BlockRom(Component):
     """A ROM that is read every clock, with the output register of the block RAM in use.
 
@@ -84,6 +98,13 @@ class BlockRom(Component):
     def elaborate(self, platform) -> Module:  # noqa: D102
         m = Module()
         contents = self._contents
+        output = Signal(contents.width, reset_less=True)
+        m.d.comb += self.data.eq(output)
+        if isinstance(platform, RomPlacer):
+            word = Signal(contents.width)
+            m.submodules[self._name] = platform.place_rom(self._name, contents, address=self.address, data=word)
+            m.d.sync += output.eq(word)
+            return m
         memory = Memory(
             shape=unsigned(contents.width),
             depth=contents.depth,
@@ -92,8 +113,7 @@ class BlockRom(Component):
         )
         m.submodules[self._name] = memory
         port = memory.read_port()
-        output = Signal(contents.width, reset_less=True)
-        m.d.comb += [port.addr.eq(self.address), self.data.eq(output)]
+        m.d.comb += port.addr.eq(self.address)
         m.d.sync += output.eq(port.data)
         return m
 

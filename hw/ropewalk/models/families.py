@@ -22,6 +22,12 @@ _GPT_OSS_SCALING = {
     "truncate": False,
     "original_max_position_embeddings": 4096,
 }
+_LLAMA_3_SCALING = {
+    "rope_type": "llama3",
+    "low_freq_factor": 1.0,
+    "high_freq_factor": 4.0,
+    "original_max_position_embeddings": 8192,
+}
 _MINISTRAL_3_SCALING = {
     "rope_type": "yarn",
     "rope_theta": 1e6,
@@ -55,13 +61,13 @@ _QWEN3_5 = Family(
 
 FAMILIES: Mapping[str, Family] = {
     "afmoe": Family(full_every=4, unrotated="full", head_dim=128, max_position=16384),
-    "apertus": Family(base=12e6, max_position=65536),
+    "apertus": Family(base=12e6, scaling=_LLAMA_3_SCALING | {"factor": 8.0}, max_position=65536),
     "arcee": Family(max_position=4096),
     "aria_text": Family(max_position=2048),
     "axk1": Family(pairing="interleaved", output_pairing="half", latent=True, max_position=32768),
     "baichuan": Family(max_position=4096),
     "bamba": Family(rotary_fraction=0.5, key_heads=8, max_position=262144),
-    "bitnet": Family(base=500_000.0, max_position=2048),
+    "bitnet": Family(base=500_000.0, key_heads=5, max_position=2048),
     "chatglm": Family(
         pairing="interleaved",
         rotary_fraction=0.5,
@@ -77,7 +83,9 @@ FAMILIES: Mapping[str, Family] = {
     "cohere": Family(pairing="interleaved", base=500_000.0, max_position=8192),
     "cohere2": Family(pairing="interleaved", full_every=4, unrotated="full", max_position=8192),
     "csm": Family(base=500_000.0, key_heads=8, max_position=2048),
-    "cwm": Family(base=1e6, key_heads=8, head_dim=128, max_position=131072),
+    "cwm": Family(
+        base=1e6, scaling=_LLAMA_3_SCALING | {"factor": 16.0}, key_heads=8, head_dim=128, max_position=131072
+    ),
     "deepseek": Family(max_position=2048),
     "deepseek_v2": Family(pairing="interleaved", latent=True, max_position=2048),
     "deepseek_v3": _DEEPSEEK_V3,
@@ -101,8 +109,8 @@ FAMILIES: Mapping[str, Family] = {
     "doge": Family(max_position=2048),
     "dots1": Family(max_position=2048),
     "emu3_text_model": Family(base=1e6, key_heads=8, max_position=9216),
-    "ernie4_5": Family(pairing="interleaved", base=500_000.0, head_dim=128, max_position=131072),
-    "ernie4_5_moe": Family(pairing="interleaved", base=500_000.0, max_position=131072),
+    "ernie4_5": Family(pairing="interleaved", base=500_000.0, key_heads=2, head_dim=128, max_position=131072),
+    "ernie4_5_moe": Family(pairing="interleaved", base=500_000.0, key_heads=4, max_position=131072),
     "ernie4_5_vl_moe_text": Family(
         pairing="interleaved",
         base=500_000.0,
@@ -120,7 +128,7 @@ FAMILIES: Mapping[str, Family] = {
     "falcon_h1": Family(key_heads=8, max_position=8192),
     "flex_olmo": Family(base=500_000.0, max_position=4096),
     "gemma": Family(head_dim=256, max_position=8192),
-    "gemma2": Family(head_dim=256, query_scale=True, max_position=8192),
+    "gemma2": Family(key_heads=4, head_dim=256, query_scale=True, max_position=8192),
     "gemma3_text": Family(
         base=1e6,
         local_base=10_000.0,
@@ -250,7 +258,7 @@ FAMILIES: Mapping[str, Family] = {
     "phi3": Family(max_position=4096),
     "phimoe": Family(base=1e6, key_heads=8, max_position=131072),
     "qwen2": Family(max_position=32768),
-    "qwen2_5_omni_text": _QWEN2_VL,
+    "qwen2_5_omni_text": replace(_QWEN2_VL, key_heads=4),
     "qwen2_5_vl": _QWEN2_VL,
     "qwen2_5_vl_text": _QWEN2_VL,
     "qwen2_moe": Family(max_position=32768),
@@ -279,7 +287,7 @@ FAMILIES: Mapping[str, Family] = {
     "solar_open": Family(base=1e6, key_heads=8, head_dim=128, max_position=131072),
     "stablelm": Family(rotary_fraction=0.25, max_position=4096),
     "starcoder2": Family(key_heads=2, max_position=4096),
-    "vaultgemma": Family(head_dim=256, query_scale=True, max_position=8192),
+    "vaultgemma": Family(key_heads=4, head_dim=256, query_scale=True, max_position=8192),
     "youtu": Family(pairing="interleaved", output_pairing="half", latent=True, max_position=131072),
 }
 

@@ -10,7 +10,8 @@ from dataclasses import replace
 from ..geometry.rotary import MAX_HEAD_DIM, Pairing, RotaryGeometry, Variant
 from .gguf_layers import head_size, read_layers
 from .gguf_model import Model
-from .gguf_scaling import check_yarn_range, read_scaling, scaled_frequencies
+from .gguf_scaling import file_recipe, read_scaling, scaled_frequencies
+from .gguf_yarn import check_yarn_range
 from .rope_objects import HIGH_BASE, LOW_BASE
 
 MAIN, COMPRESS = "main", "compress"
@@ -62,12 +63,14 @@ def compressed_geometry(model: Model, override: Pairing | None) -> RotaryGeometr
                 inverse_frequency=scaled_frequencies(base, width, None, None),
                 amplitude=1.0,
                 max_position=scaling.context,
+                recipe=file_recipe(base, width, None, None),
             ),
             Variant(
                 name=COMPRESS,
                 inverse_frequency=scaled_frequencies(compress_base, width, scaling, None),
                 amplitude=scaling.amplitude,
                 max_position=scaling.max_position,
+                recipe=file_recipe(compress_base, width, scaling, None),
             ),
         ),
     )

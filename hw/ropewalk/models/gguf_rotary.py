@@ -4,14 +4,15 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from ..geometry.axes import section_axes
 from ..geometry.precise import nearest, precise
 from ..geometry.rotary import MAX_HEAD_DIM, MAX_POSITIONS, Pairing, RotaryGeometry, Shape, Variant
 from ..strict_json import Keys
+from .gguf_axes import pair_axes, read_sections, still_pairs
 from .gguf_layers import Layers, head_size, read_layers
 from .gguf_model import Model
-from .gguf_scaling import Scaling, check_yarn_range, file_recipe, read_scaling, scaled_frequencies
+from .gguf_scaling import file_recipe, read_scaling, scaled_frequencies
 from .gguf_tensors import read_divisors
+from .gguf_yarn import Scaling, check_yarn_range
 from .layers import FULL, SLIDING
 from .rope_objects import HIGH_BASE, LOW_BASE
 
@@ -78,7 +79,7 @@ def rotary_geometry(model: Model, override: Pairing | None) -> RotaryGeometry:
 def _kinds(model: Model, layers: Layers, override: Pairing | None) -> list[_Kind]:
     """The kinds of layers that are rotated differently, global ones first; one named ``default`` where all agree."""
     keys, architecture = model.keys, model.architecture
-    axes = _sections(model) is not None
+    axes = read_sections(model) is not None
     pairing = override or ("half" if axes else architecture.pairing)
     base = keys.number("rope.freq_base", LOW_BASE, HIGH_BASE)
     base = _stretched(model, BASE if base is None else base, layers)
@@ -191,20 +192,20 @@ def _divisors(model: Model, kinds: list[_Kind]) -> tuple[float, ...] | None:
 
 def _variants(model: Model, kinds: list[_Kind], scaling: Scaling, divisors: tuple[float, ...] | None) -> list[Variant]:
     found = []
-    axes = _sections(model)
+    axes = read_sections(model)
     for kind in kinds:
         own = None if kind.name == SLIDING and model.architecture.divisors_on_full else divisors
         if kind.scaled:
             check_yarn_range(model.keys, kind.base, kind.shape.rotary_dim, scaling, model.note)
         frequencies = scaled_frequencies(kind.base, kind.shape.rotary_dim, scaling if kind.scaled else None, own)
-        still = _fourth_axis(model, axes, kind.shape.rotary_dim // 2)
+        still = still_pairs(model, axes, kind.shape.rotary_dim // 2)
         found.append(
             Variant(
                 name=kind.name,
                 inverse_frequency=tuple(0.0 if pair in still else value for pair, value in enumerate(frequencies)),
                 amplitude=scaling.amplitude if kind.scaled else 1.0,
                 max_position=scaling.max_position if kind.scaled else scaling.context,
-                axis=None if axes is None else _axis(model, axes, kind.shape.rotary_dim // 2),
+                axis=None if axes is None else pair_axes(model, axes, kind.shape.rotary_dim // 2),
                 recipe=None
                 if still
                 else file_recipe(kind.base, kind.shape.rotary_dim, scaling if kind.scaled else None, own),
@@ -245,53 +246,6 @@ def _list_in_force(model: Model, scaling: Scaling) -> str:
         f"{original}: {chosen})"
     )
     return chosen
-
-
-def _sections(model: Model) -> list[int] | None:
-    """``rope.dimension_sections`` where they share the pairs between axes."""
-    keys = model.keys
-    key = "rope.dimension_sections"
-    listed = keys.get(key)
-    if listed is None:
-        if model.architecture.axes == "interleaved" or model.name in ("qwen2vl", "paddleocr"):
-            raise keys.error(key, "a list of the pairs of each axis")
-        return None
-    if (
-        not isinstance(listed, list)
-        or not 1 <= len(listed) <= 4
-        or any(type(item) is not int or not 0 <= item <= MAX_HEAD_DIM for item in listed)
-    ):
-        raise keys.error(key, "a list of 3 or 4 numbers, the pairs of each axis")
-    if sum(1 for item in listed if item) <= 1:
-        return None
-    if model.architecture.axes is None:
-        raise keys.refuse(f"{keys.name(key)} asks for positions with several axes, which {model.name} does not have")
-    if any(listed[3:]) or not listed[0] or not listed[1]:
-        raise keys.error(key, "two or three axes, the first two above 0")
-    return (listed + [0])[:3]
-
-
-def _axis(model: Model, sections: list[int], pairs: int) -> tuple[int, ...]:
-    if sum(sections) != pairs:
-        raise model.keys.error("rope.dimension_sections", f"a list that sums to the {pairs} pairs (rotary_dim / 2)")
-    return section_axes(sections, model.architecture.axes or "contiguous")
-
-
-def _fourth_axis(model: Model, sections: list[int] | None, pairs: int) -> frozenset[int]:
-    """The pairs of interleaved axes that no section reaches, and that the followed software gives to a fourth axis.
-
-    Hugging Face gives them to the first one. In llama.cpp (``ggml_mrope_cache_init``) they follow the fourth position,
-    which is 0 for texts and for these families' images, so that the pairs stand still.
-    """
-    if sections is None or model.architecture.axes != "interleaved":
-        return frozenset()
-    found = frozenset(pair for pair in range(pairs) if pair // 3 >= sections[pair % 3])
-    if found:
-        names = ", ".join(map(str, sorted(found)[:6])) + (", ..." if len(found) > 6 else "")
-        model.note(
-            f"the pairs {names} are of no section: Hugging Face turns them with the first axis, llama.cpp not at all"
-        )
-    return found if model.follow == "llama.cpp" else frozenset()
 
 
 def _score_scale(model: Model, layers: Layers, shape: Shape, scaling: Scaling) -> float | str | None:

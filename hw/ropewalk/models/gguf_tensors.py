@@ -121,7 +121,7 @@ def _decoded(tensor: Tensor, where: str) -> npt.NDArray[np.float32]:
     """The values of ``tensor`` in the file's order."""
     kind = tensor.kind
     plain = {GGMLQuantizationType.F32: "f4", GGMLQuantizationType.F16: "f2", GGMLQuantizationType.F64: "f8"}
-    if kind in plain:
+    if kind is not None and kind in plain:
         return np.frombuffer(_data(tensor), dtype=tensor.order + plain[kind]).astype(np.float32)
     refusal = InputError(f"{where}: the tensor {tensor.name} cannot be decoded from {_kind(tensor)}")
     if kind is None or tensor.order == ">":

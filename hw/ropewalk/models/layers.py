@@ -9,10 +9,24 @@ from .family import Family
 FULL = "full_attention"
 SLIDING = "sliding_attention"
 
-ROTATED_KINDS = frozenset([FULL, SLIDING, "chunked_attention", "attention"])
+ROTATED_KINDS = frozenset(
+    [
+        FULL,
+        SLIDING,
+        "attention",
+        "chunked_attention",
+        "deepseek_sparse_attention",
+        "hybrid",
+        "hybrid_sliding",
+        "indexed_attention",
+        "minimax_m3_sparse",
+        "qwen_sparse_attention",
+        "reference_sliding_attention",
+    ]
+)
 """Kinds of layers in ``layer_types`` that have rotary attention."""
 
-OTHER_KINDS = frozenset(["conv", "linear_attention", "mamba", "recurrent"])
+OTHER_KINDS = frozenset(["conv", "linear_attention", "mamba", "moe", "recurrent"])
 """Kinds of layers without rotation."""
 
 ATTENTION_LISTS: Mapping[str, str] = {"attn_layer_indices": "mamba", "full_attn_idxs": "conv"}

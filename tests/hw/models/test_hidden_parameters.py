@@ -259,6 +259,20 @@ def test_published_files_leave_out_class_defaults(read):
     assert found.variants[0].max_position == 131072
 
 
+@pytest.mark.parametrize(("model_type", "base", "factor"), [("apertus", 12e6, 8.0), ("cwm", 1e6, 16.0)])
+def test_class_defaults_may_be_scaled(read, model_type, base, factor):
+    found = read({"model_type": model_type, "num_attention_heads": 32, "head_dim": 128, "num_hidden_layers": 2})
+    (variant,) = found.variants
+    assert variant.inverse_frequency[1] == pytest.approx(base ** (-1 / 64), rel=1e-14)
+    assert variant.inverse_frequency[63] == pytest.approx(base ** (-63 / 64) / factor, rel=1e-14)
+
+
+def test_layers_with_an_indexer_are_rotated(read):
+    kinds = ["indexed_attention", "deepseek_sparse_attention", "full_attention"]
+    config = {"model_type": "deepseek_v32", "num_attention_heads": 128, "num_hidden_layers": 3, "layer_types": kinds}
+    assert read(config).layers == ("default",) * 3
+
+
 def test_betas_the_wrong_way_round_are_imported_as_hugging_face_computes_with_a_warning(read):
     found = read(LLAMA | {"rope_scaling": YARN | {"beta_fast": 1, "beta_slow": 32}})
     assert "below beta_slow" in found.notes[0]

@@ -7,8 +7,8 @@ import mpmath
 import numpy as np
 import pytest
 from ropewalk.errors import InputError
-from ropewalk.tables import pack_entries, rows_at, table_rows
 from ropewalk.tables import rows as rows_module
+from ropewalk.tables.rows import pack_entries, rows_at, table_rows
 
 FREQUENCIES = [1e4 ** (-2 * i / 32) for i in range(16)]
 
