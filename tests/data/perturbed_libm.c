@@ -8,7 +8,7 @@
 #include <string.h>
 
 #ifndef ULPS
-#define ULPS 5
+#define ULPS 900
 #endif
 
 static double off(double value) {
