@@ -1,8 +1,8 @@
 """Fingerprints of the integers that must be the same everywhere: ``python -m ropewalk_cli.fingerprint``.
 
 The geometry digest of every preset, and the SHA-256 of sine ROMs and table rows. ``tests/data/digests.json`` pins them;
-``docs/reproducibility.md`` says on which Pythons, processors and libms they were made. It takes no package but mpmath and
-Amaranth (and numpy for the tables, which ``--no-tables`` leaves out), so that it runs on any Python.
+``docs/reproducibility.md`` says on which Pythons, processors and libms they were made. It takes no package but mpmath
+and Amaranth (and numpy for the tables, which ``--no-tables`` leaves out), so that it runs on any Python.
 """
 
 import argparse
