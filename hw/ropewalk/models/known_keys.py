@@ -98,6 +98,7 @@ SAYS_NOTHING: Mapping[str, tuple[object, ...]] = {
     "alibi": (False,),
     "position_embedding_type": ("rope", "rotary"),
     "original_rope": (True,),
+    "rope_interleaved": (False,),
     "rotary": (True,),
     "rotary_value": (False,),
     "use_alibi": (False,),
