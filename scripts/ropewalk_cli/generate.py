@@ -115,9 +115,9 @@ def generate(
 ) -> None:
     """Write the rotary engine of MODEL into the folder DIR.
 
-    MODEL is a config.json as Hugging Face publishes it, a folder that holds one, or the name of a preset. DIR gets
-    the Verilog, the table files that it reads, design.json (every parameter; `run` and `verify` read it) and a
-    README of the ports. The same input gives the same bytes on any machine.
+    MODEL is a config.json as Hugging Face publishes it, a GGUF file, a folder that holds one of them, or the name of
+    a preset (see `models`). DIR gets the Verilog, the table files that it reads, design.json (every parameter; `run`
+    and `verify` read it) and a README of the ports. The same input gives the same bytes on any machine.
     """
     found = read_rotary(model, sequence_length, pairing, follow, verbose)
     if coefficient_width is None:

@@ -25,7 +25,8 @@ def geometry(
 ) -> None:
     """Show what MODEL's positional encoding is: heads, pairs, frequencies, amplitudes, limits.
 
-    MODEL is a config.json as Hugging Face publishes it, a folder that holds one, or the name of a preset.
+    MODEL is a config.json as Hugging Face publishes it, a GGUF file, a folder that holds one of them, or the name of
+    a preset (see `models`).
     """
     found = read(model, sequence_length, pairing, follow, verbose)
     if as_json:

@@ -7,7 +7,7 @@ import pytest
 from ropewalk_cli import generate, main
 from ropewalk_sim.errors import EngineError
 
-COMMANDS = ("geometry", "generate", "run", "verify")
+COMMANDS = ("models", "geometry", "generate", "run", "verify", "digest", "compare")
 
 
 def test_version_is_that_of_the_package(ropewalk):

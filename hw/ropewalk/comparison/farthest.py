@@ -52,13 +52,21 @@ def farthest(difference: int, modulus: int, positions: int) -> Farthest:
         low, where = last, positions - 1
     while low < high:
         middle = (low + high + 1) // 2
-        position = first_between(difference, modulus, middle, modulus - middle)
-        if position is None or position >= positions:
+        position = reached(difference, modulus, positions, middle)
+        if position is None:
             high = middle - 1
         else:
             low, where = apart(difference, modulus, position), position
-    first = first_between(difference, modulus, low, modulus - low) if low else 0
+    first = reached(difference, modulus, positions, low)
     return Farthest(where if first is None else first, low, modulus)
+
+
+def reached(difference: int, modulus: int, positions: int, least: int) -> int | None:
+    """The first of the positions 0 to ``positions - 1`` at which phases are ``least`` or more apart, or None."""
+    if least > modulus - least:
+        return None
+    first = first_between(difference, modulus, least, modulus - least)
+    return first if first is not None and first < positions else None
 
 
 def first_between(step: int, modulus: int, low: int, high: int) -> int | None:

@@ -47,7 +47,7 @@ def remarks_rotary(a: Design, b: Design) -> list[str]:
             said += _layers(a, b)
     names = [[variant.name for variant in design.variants] for design in (a, b)]
     if len(names[0]) == len(names[1]) and set(names[0]) != set(names[1]):
-        said += plain("names", ", ".join(names[0]), ", ".join(names[1]), "the variants' names, in slot order:")
+        said += plain("names", ", ".join(names[0]), ", ".join(names[1]), "the list of the variants' names")
     said += plain("attention_scale", a.geometry.attention_scale, b.geometry.attention_scale, "attention_scale")
     return [difference.sentence for difference in said]
 

@@ -9,43 +9,27 @@ their authors' published code. Adding a family is one row here; what the columns
 from collections.abc import Mapping
 from dataclasses import replace
 
+from .class_scaling import GPT_OSS_SCALING, LLAMA_3_SCALING, MINISTRAL_3_SCALING, MISTRAL_4_SCALING
 from .family import Family
 
 __all__ = ["FAMILIES", "REFUSED", "Family"]
 
 _DEEPSEEK_V3 = Family(pairing="interleaved", output_pairing="half", latent=True, max_position=4096)
-_GPT_OSS_SCALING = {
-    "rope_type": "yarn",
-    "factor": 32.0,
-    "beta_fast": 32.0,
-    "beta_slow": 1.0,
-    "truncate": False,
-    "original_max_position_embeddings": 4096,
-}
-_LLAMA_3_SCALING = {
-    "rope_type": "llama3",
-    "low_freq_factor": 1.0,
-    "high_freq_factor": 4.0,
-    "original_max_position_embeddings": 8192,
-}
-_MINISTRAL_3_SCALING = {
-    "rope_type": "yarn",
-    "rope_theta": 1e6,
-    "factor": 16.0,
-    "original_max_position_embeddings": 16384,
-    "mscale": 1.0,
-    "mscale_all_dim": 1.0,
-    "llama_4_scaling_beta": 0.1,
-}
-_MISTRAL_4_SCALING = {
-    "rope_type": "yarn",
-    "rope_theta": 10_000.0,
-    "factor": 128.0,
-    "original_max_position_embeddings": 8192,
-    "mscale": 1.0,
-    "mscale_all_dim": 1.0,
-    "llama_4_scaling_beta": 0.1,
-}
+_GEMMA_4 = Family(
+    last_full=True,
+    base=1e6,
+    local_base=10_000.0,
+    two_bases=True,
+    full_every=6,
+    kind_scaling={"full_attention": {"rope_type": "proportional", "partial_rotary_factor": 0.25}},
+    hidden_size=2304,
+    query_heads=8,
+    key_heads=4,
+    head_dim=256,
+    full_head_dim=512,
+    layers=30,
+    max_position=131072,
+)
 _QWEN2_VL = Family(base=1e6, axes="contiguous", sections=(16, 24, 24), key_heads=8, max_position=32768)
 _QWEN3_VL = Family(base=500_000.0, axes="interleaved", sections=(24, 20, 20), head_dim=128, max_position=128000)
 _QWEN3_5 = Family(
@@ -61,10 +45,11 @@ _QWEN3_5 = Family(
 
 FAMILIES: Mapping[str, Family] = {
     "afmoe": Family(full_every=4, unrotated="full", head_dim=128, max_position=16384),
-    "apertus": Family(base=12e6, scaling=_LLAMA_3_SCALING | {"factor": 8.0}, max_position=65536),
+    "apertus": Family(base=12e6, scaling={**LLAMA_3_SCALING, "factor": 8.0}, max_position=65536),
     "arcee": Family(max_position=4096),
     "aria_text": Family(max_position=2048),
     "axk1": Family(pairing="interleaved", output_pairing="half", latent=True, max_position=32768),
+    "axk2": Family(pairing="interleaved", output_pairing="half", latent=True, rope_head_dim=32, max_position=131072),
     "baichuan": Family(max_position=4096),
     "bamba": Family(rotary_fraction=0.5, key_heads=8, max_position=262144),
     "bitnet": Family(base=500_000.0, key_heads=5, max_position=2048),
@@ -82,9 +67,10 @@ FAMILIES: Mapping[str, Family] = {
     "codegen": Family(pairing="interleaved", rotary_dim=64, max_position=2048),
     "cohere": Family(pairing="interleaved", base=500_000.0, max_position=8192),
     "cohere2": Family(pairing="interleaved", full_every=4, unrotated="full", max_position=8192),
+    "cohere2_moe": Family(pairing="interleaved", full_every=4, unrotated="full", head_dim=128, max_position=8192),
     "csm": Family(base=500_000.0, key_heads=8, max_position=2048),
     "cwm": Family(
-        base=1e6, scaling=_LLAMA_3_SCALING | {"factor": 16.0}, key_heads=8, head_dim=128, max_position=131072
+        base=1e6, scaling={**LLAMA_3_SCALING, "factor": 16.0}, key_heads=8, head_dim=128, max_position=131072
     ),
     "deepseek": Family(max_position=2048),
     "deepseek_v2": Family(pairing="interleaved", latent=True, max_position=2048),
@@ -156,21 +142,8 @@ FAMILIES: Mapping[str, Family] = {
         layers=35,
         max_position=32768,
     ),
-    "gemma4_text": Family(
-        last_full=True,
-        base=1e6,
-        local_base=10_000.0,
-        two_bases=True,
-        full_every=6,
-        kind_scaling={"full_attention": {"rope_type": "proportional", "partial_rotary_factor": 0.25}},
-        hidden_size=2304,
-        query_heads=8,
-        key_heads=4,
-        head_dim=256,
-        full_head_dim=512,
-        layers=30,
-        max_position=131072,
-    ),
+    "gemma4_text": _GEMMA_4,
+    "gemma4_unified_text": replace(_GEMMA_4, max_position=262144),
     "glm": Family(pairing="interleaved", rotary_fraction=0.5, key_heads=2, head_dim=128, max_position=131072),
     "glm4": Family(pairing="interleaved", rotary_fraction=0.5, key_heads=2, head_dim=128, max_position=131072),
     "glm4_moe": Family(rotary_fraction=0.5, key_heads=8, max_position=131072),
@@ -181,6 +154,7 @@ FAMILIES: Mapping[str, Family] = {
     "glm4v_text": Family(
         pairing="interleaved", axes="contiguous", sections=(8, 12, 12), key_heads=2, max_position=32768
     ),
+    "glm_image_text": Family(axes="contiguous", sections=(8, 12, 12), key_heads=2, max_position=131072),
     "glm_moe_dsa": Family(pairing="interleaved", output_pairing="half", latent=True, max_position=202752),
     "glm_ocr_text": Family(
         pairing="interleaved", axes="contiguous", sections=(8, 12, 12), key_heads=8, max_position=131072
@@ -189,7 +163,7 @@ FAMILIES: Mapping[str, Family] = {
     "gpt_oss": Family(
         base=150_000.0,
         full_every=2,
-        scaling=_GPT_OSS_SCALING,
+        scaling=GPT_OSS_SCALING,
         query_heads=64,
         key_heads=8,
         head_dim=64,
@@ -223,13 +197,13 @@ FAMILIES: Mapping[str, Family] = {
     "minicpm3": Family(latent=True, rope_head_dim=32, max_position=32768),
     "minimax_m2": Family(base=5e6, key_heads=8, head_dim=128, max_position=196608),
     "ministral": Family(key_heads=8, max_position=131072),
-    "ministral3": Family(base=1e6, scaling=_MINISTRAL_3_SCALING, key_heads=8, head_dim=128, max_position=262144),
+    "ministral3": Family(base=1e6, scaling=MINISTRAL_3_SCALING, key_heads=8, head_dim=128, max_position=262144),
     "mistral": Family(key_heads=8, max_position=131072),
     "mistral4": Family(
         pairing="interleaved",
         output_pairing="half",
         latent=True,
-        scaling=_MISTRAL_4_SCALING,
+        scaling=MISTRAL_4_SCALING,
         max_position=1048576,
     ),
     "mixtral": Family(base=1e6, key_heads=8, max_position=131072),

@@ -68,7 +68,7 @@ UNDERSTOOD = frozenset(
 """Positional keys that some family's import reads."""
 
 _HUNYUAN = frozenset(["hunyuan_v1_dense", "hunyuan_v1_moe"])
-_GEMMA_4 = frozenset(["gemma4_text"])
+_GEMMA_4 = frozenset(["gemma4_text", "gemma4_unified_text"])
 
 READ_BY: Mapping[str, frozenset[str]] = {
     "attention_head_dim": _HUNYUAN,
@@ -82,7 +82,7 @@ READ_BY: Mapping[str, frozenset[str]] = {
     "no_rope_layers": frozenset(["llama4_text", "smollm3"]),
     "num_global_key_value_heads": _GEMMA_4,
     "per_layer_config": _GEMMA_4,
-    "rope_interleave": frozenset(["axk1", "deepseek_v3", "glm4_moe_lite", "kimi_k2", "mistral4", "youtu"]),
+    "rope_interleave": frozenset(["axk1", "axk2", "deepseek_v3", "glm4_moe_lite", "kimi_k2", "mistral4", "youtu"]),
     "rope_local_base_freq": frozenset(["gemma3_text", "gemma3n_text"]),
     "rope_ratio": frozenset(["chatglm"]),
     "rotary_dim": frozenset(["codegen", "gptj", "minimax_m2"]),
@@ -98,6 +98,7 @@ SAYS_NOTHING: Mapping[str, tuple[object, ...]] = {
     "alibi": (False,),
     "position_embedding_type": ("rope", "rotary"),
     "original_rope": (True,),
+    "rope_interleaved": (False,),
     "rotary": (True,),
     "rotary_value": (False,),
     "use_alibi": (False,),

@@ -2,7 +2,10 @@
 
 Arithmetic: ``docs/number-contract.md``, "Angle models". Only float32 products, quotients and sums (which IEEE 754
 fixes) come from numpy; its double-precision cosine and sine decide nothing that multiple precision could overturn.
+Powers of two come from ldexp, which is exact, and not from a power function, which a libm may get wrong.
 """
+
+import math
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,10 +19,12 @@ from .steps import step_words
 Singles = NDArray[np.float32]
 
 _STEP_BITS = 96
+_TURN = math.ldexp(1.0, -62)
+"""The last of the fraction bits of a quarter turn."""
 _SMALL = np.float32(0.785)
 """Angles below need no reduction (pi / 4 is a little more)."""
 
-_RELATIVE, _ABSOLUTE = 2.0**-43, 2.0**-59
+_RELATIVE, _ABSOLUTE = math.ldexp(1.0, -43), math.ldexp(1.0, -59)
 """How far a cosine or sine in double precision may be off: a library's sine (we grant it 1000 units), and the turns,
 which are within 2 units of 2**-64, so within 2**-60 rad."""
 
@@ -96,7 +101,7 @@ def _cos_sin(angles: Singles) -> tuple[Singles, Singles]:
     # The nearest quarter turn, and what is left: at most an eighth of a turn either way.
     turns = _turns(angles) + np.uint64(1 << 61)
     quarter = (turns >> np.uint64(62)).astype(np.int64)
-    rest = ((turns & np.uint64((1 << 62) - 1)).astype(np.int64) - (1 << 61)) * 2.0**-62 * (np.pi / 2)
+    rest = ((turns & np.uint64((1 << 62) - 1)).astype(np.int64) - (1 << 61)) * _TURN * (np.pi / 2)
     small = angles < _SMALL
     quarter[small] = 0
     rest[small] = angles[small]
@@ -114,7 +119,7 @@ def _turns(angles: Singles) -> NDArray[np.uint64]:
     turns = np.zeros(angles.shape, np.uint64)
     for power in np.unique(exponent):
         which = exponent == power
-        (step,) = step_words((2.0 ** (int(power) - 24),), _STEP_BITS)
+        (step,) = step_words((math.ldexp(1.0, int(power) - 24),), _STEP_BITS)
         turns[which] = turns_of(step, integer[which])
     return turns
 
@@ -143,7 +148,7 @@ def software_entries(variant: Variant, model: Software, positions: ArrayLike, wi
     swap = down != under
     for field, value in enumerate((np.where(swap, sine, cosine), np.where(swap, cosine, sine)), start=1):
         # Exact: a float32 of at least 1/4 LSB has room for the half in a double, a smaller one rounds to 0 anyhow.
-        scaled = np.abs(value).astype(np.float64) * 2.0 ** (width - 1)
+        scaled = np.ldexp(np.abs(value).astype(np.float64), width - 1)
         entries[..., field] = np.minimum(np.floor(scaled + 0.5), (1 << width) - 1)
     return entries
 

@@ -5,6 +5,7 @@ the position, reduced modulo one turn with 96 fraction bits in integers. Doubles
 precision decides each entry that they cannot.
 """
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -21,7 +22,7 @@ _STEP_BITS = 96
 # rounding to 53 bits (2**-53 of a quarter turn, so 2**-53 of 1.0 times pi/2), the product with pi/2 (2**-53 times
 # pi/2), the library's sine or cosine (a few 2**-53; we grant it 1000), two products (2 x 2**-53). Together below
 # 1010 * 2**-53 of 1.0, hence below 2**-43 * 2 * 2**23 = 2**-19 LSB for the widest coefficient (C = 24, amplitude 2).
-_MARGIN = 2.0**-18
+_MARGIN = math.ldexp(1.0, -18)
 
 _CHUNK = 1 << 18
 
@@ -99,8 +100,8 @@ def _entries(
     """Entries ``[n, 3]`` of one pair."""
     quadrant = (turns >> np.uint64(62)).astype(np.int64)
     place = turns & np.uint64((1 << 62) - 1)
-    angle = place.astype(np.float64) * 2.0**-62 * (np.pi / 2)
-    scale = amplitude * 2.0 ** (width - 1)
+    angle = place.astype(np.float64) * math.ldexp(1.0, -62) * (np.pi / 2)
+    scale = math.ldexp(amplitude, width - 1)
     shifted = np.stack((np.cos(angle), np.sin(angle)), axis=-1) * scale + 0.5
     words = np.floor(shifted)
     near = np.any(np.abs(shifted - np.rint(shifted)) < _MARGIN, axis=-1)
