@@ -22,6 +22,9 @@ AMPLITUDE = Format(width=18, fraction_bits=17, signed=False)
 ROW_ROUND_TRIP = 48
 """At most so many clocks pass from asking for a row to its first entry being read and its bank being free again."""
 
+MAX_HEADS = 255
+"""Heads of each kind that a register can count."""
+
 MAX_TABLE_ENTRIES = 1 << 22
 """Pairs that a table source may hold in all: beyond this no FPGA could hold it and Python should not try."""
 
@@ -150,7 +153,9 @@ class Design:
         check_range("coefficient width", self.coefficient_width, 8, 24)
         check_range("phase bits", self.phase_bits, 16, 48)
         check_range("slots", self.slots, 1, 64)
-        check_range("value heads", self.value_heads, 0, 1024)
+        check_range("value heads", self.value_heads, 0, MAX_HEADS)
+        for kind, heads in (("query", self.geometry.query_heads), ("key", self.geometry.key_heads)):
+            check_range(f"{kind} heads", heads, 1, MAX_HEADS)
         if self.source not in ("synth", "table"):
             raise InputError(f"source must be synth or table, not {self.source!r}")
         if self.clocks_per_pair != 1:
@@ -264,6 +269,11 @@ class Design:
     def row_number_bits(self) -> int:
         """Rows are numbered modulo four times the banks, so that "older" and "newer" cannot be confused."""
         return self.row_banks.bit_length() + 1
+
+    @property
+    def axes(self) -> int:
+        """Position axes of a descriptor."""
+        return 1 + max((axis for variant in self.variants for axis in variant.axis or ()), default=0)
 
     @property
     def elements(self) -> int:

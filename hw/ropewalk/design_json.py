@@ -7,7 +7,7 @@
 from typing import Any, get_args
 
 from . import __version__
-from .design import AngleModel, Coefficients, Design, Source
+from .design import MAX_HEADS, AngleModel, Coefficients, Design, Source
 from .formats import Rounding
 from .geometry.rotary import geometry_from_json, geometry_to_json
 from .strict_json import Keys
@@ -66,7 +66,7 @@ def design_from_json(values: dict[str, Any], where: str) -> Design:
     design = Design(
         geometry=geometry_from_json(values.get("geometry"), f"{where}: geometry"),
         positions=parameters.integer("positions", 1, 1 << 24),
-        value_heads=parameters.required_integer("value_heads", 0, 1024),
+        value_heads=parameters.required_integer("value_heads", 0, MAX_HEADS),
         family=parameters.required_text("family"),
         **{name: parameters.required_integer(name, 1, high) for name, high in _INTEGERS.items()},
         **choices,

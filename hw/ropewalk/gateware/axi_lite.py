@@ -6,7 +6,7 @@ from amaranth.lib.wiring import In, Out
 
 from .component import Component
 
-SLVERR = 0b10
+OKAY, SLVERR = 0b00, 0b10
 ADDRESS_BITS = 12
 
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from ..design import Design, SineFormat
 from ..tables.rows import pack_entries
 from ..tables.sine import pack, sine_words
+from ..tables.slot_words import slot_entries
 from ..tables.source import source_rows
-from ..tables.steps import step_words
-from .slots import slot_layout, slot_words
+from .slots import entry_bits, entry_count, pair_bits, physical_slots, slot_layout, slot_words
 
 
 @dataclass(frozen=True)
@@ -29,18 +29,19 @@ def rom_contents(design: Design) -> dict[str, RomContents]:
 
 
 def slot_contents(design: Design) -> RomContents:
-    """A word per slot. Slots without a variant are 0: not loaded."""
-    return RomContents(slot_layout(design).size, 1 << (design.slots - 1).bit_length(), slot_words(design))
+    """A header per place for a slot; those without a variant are 0."""
+    depth = 1 << (physical_slots(design) - 1).bit_length()
+    return RomContents(slot_layout(design).size, depth, slot_words(design))
 
 
 def step_contents(design: Design) -> RomContents:
-    """The steps of all slots; the address is the pair, in as many bits as all pairs take, then the slot."""
+    """Steps and axes of all places; the address is the pair, in as many bits as a head's pairs take, then the place."""
     stride = 1 << pair_bits(design)
     words = [0] * (stride * len(design.variants))
-    for slot, variant in enumerate(design.variants):
-        first = slot * stride
-        words[first : first + design.pairs] = step_words(variant.inverse_frequency, design.phase_bits)
-    return RomContents(design.phase_bits, stride << (design.slots - 1).bit_length(), words)
+    for slot in range(len(design.variants)):
+        for pair, entry in enumerate(slot_entries(design, slot)):
+            words[slot * stride + pair] = entry & (1 << 48) - 1 | entry >> 62 << 48
+    return RomContents(entry_bits(design), entry_count(design), words)
 
 
 def sine_contents(fmt: SineFormat) -> RomContents:
@@ -54,8 +55,3 @@ def row_contents(design: Design) -> RomContents:
     for slot, limit in enumerate(design.limits):
         entries += pack_entries(source_rows(design, slot, range(limit)), design.coefficient_width)
     return RomContents(design.row_entry_bits, len(entries), entries)
-
-
-def pair_bits(design: Design) -> int:
-    """Bits of a pair's number within the rotary slice."""
-    return (design.pairs - 1).bit_length()

@@ -1,20 +1,19 @@
 """The token descriptor port: takes descriptors, looks their slot up and decides what each token may do.
 
-Two clocks from the port to the queue. At least :data:`CAPACITY` descriptors are taken with no data present. What a
-slot holds is sampled when its descriptor is taken.
+At least :data:`CAPACITY` descriptors are taken with no data present. What a slot holds, the head counts and the offset
+are sampled when a descriptor is taken.
 """
 
-from amaranth.hdl import Module, Signal, unsigned
+from amaranth.hdl import Module, Signal, signed
 from amaranth.lib import data, stream
 from amaranth.lib.fifo import SyncFIFO
-from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
-from ..design import Design
+from ..design import AMPLITUDE, POSITION_BITS, Design
 from .component import Component
-from .contents import slot_contents
 from .layouts import descriptor_layout, token_layout
-from .slots import slot_layout
+from .slot_store import SlotStore
+from .slots import physical_slots, slot_layout
 
 CAPACITY = 4
 """Descriptors that are taken before any data (PORTS.md asks for 4)."""
@@ -23,7 +22,8 @@ CAPACITY = 4
 class DescriptorPort(Component):
     """Checks descriptors and queues them as tokens.
 
-    Latency 2 clocks to a token at the head of the empty queue; one descriptor per clock until the queue is full.
+    Latency :attr:`latency` clocks to a token at the head of the empty queue; one descriptor per clock until the queue
+    is full.
 
     Members
     -------
@@ -31,82 +31,123 @@ class DescriptorPort(Component):
         Descriptors as on the port.
     token : Out stream
         Checked tokens.
+    heads, offset : In
+        Query, key and value heads, and what is added to the position on each axis.
+    slot, lookup : Out
+        To :class:`~ropewalk.gateware.slot_store.SlotStore`: the slot of the descriptor that is taken in this clock.
+    known, place, header : In
+        Its answer.
+    hold : In
+        No descriptor may be taken in this clock.
+    changed : In
+        Slots, heads or offsets change in this clock: the next token is not like the one before.
+    position_error, slot_error : Out
+        High for a clock for each token that has it.
     """
 
-    latency = 2
+    latency = SlotStore.latency + 1
 
     def __init__(self, design: Design):
         self._design = design
         super().__init__(
             {
-                "descriptor": In(stream.Signature(descriptor_layout(1))),
+                "descriptor": In(stream.Signature(descriptor_layout(design.axes))),
                 "token": Out(stream.Signature(token_layout(design))),
+                "heads": In(data.ArrayLayout(8, 3)),
+                "offset": In(data.ArrayLayout(signed(32), design.axes)),
+                "slot": Out(8),
+                "lookup": Out(1),
+                "known": In(1),
+                "place": In(range(max(2, physical_slots(design)))),
+                "header": In(slot_layout(design)),
+                "hold": In(1),
+                "changed": In(1),
+                "position_error": Out(1),
+                "slot_error": Out(1),
             }
         )
 
     def elaborate(self, platform) -> Module:  # noqa: D102
         m = Module()
         design = self._design
-        layout = slot_layout(design)
-        contents = slot_contents(design)
-        slots = m.submodules.slots = Memory(shape=unsigned(contents.width), depth=contents.depth, init=contents.words)
-        read = slots.read_port()
+        layout = descriptor_layout(design.axes)
 
-        # Clock 1: the descriptor is held while the slot memory answers.
-        taken = Signal()
-        held = Signal(descriptor_layout(1), reset_less=True)
-        known = Signal(reset_less=True)
-        again = Signal(reset_less=True)
-        previous_valid = Signal()
+        # Clock 0: a descriptor is taken.
         arriving = self.descriptor.payload
         accept = Signal()
         m.d.comb += [
             accept.eq(self.descriptor.valid & self.descriptor.ready),
-            read.addr.eq(arriving.slot),
+            self.slot.eq(arriving.slot),
+            self.lookup.eq(accept),
         ]
-        m.d.sync += taken.eq(accept)
+        previous_valid = Signal()
+        previous = Signal(layout, reset_less=True)
         with m.If(accept):
-            m.d.sync += [
-                held.eq(arriving),
-                known.eq(arriving.slot < design.slots),
-                again.eq(
-                    previous_valid
-                    & (held.slot == arriving.slot)
-                    & (held.flags.as_value() == arriving.flags.as_value())
-                    & (held.position.as_value() == arriving.position.as_value())
-                ),
-                previous_valid.eq(1),
-            ]
+            m.d.sync += [previous.eq(arriving), previous_valid.eq(1)]
+        with m.If(self.changed):
+            m.d.sync += previous_valid.eq(0)
 
-        # Clock 2: the checks, into the queue.
-        slot = data.View(layout, read.data)
+        # Clock 1: where it is, with the offset.
+        taken = Signal()
+        heads = Signal(data.ArrayLayout(8, 3), reset_less=True)
+        again = Signal(reset_less=True)
+        m.d.sync += [taken.eq(accept), heads.eq(self.heads)]
+        with m.If(accept):
+            m.d.sync += again.eq(
+                previous_valid
+                & (previous.slot == arriving.slot)
+                & (previous.flags.as_value() == arriving.flags.as_value())
+                & (previous.position.as_value() == arriving.position.as_value())
+            )
+
+        # Clock 2: the slot's header is there.
+        checked = Signal()
+        held = Signal(layout, reset_less=True)
+        held_heads = Signal(data.ArrayLayout(8, 3), reset_less=True)
+        held_again = Signal(reset_less=True)
+        position = [Signal(signed(34), name=f"position_{axis}", reset_less=True) for axis in range(design.axes)]
+        m.d.sync += [
+            checked.eq(taken),
+            held.eq(previous),
+            held_heads.eq(heads),
+            held_again.eq(again),
+            *(signal.eq(previous.position[axis] + self.offset[axis]) for axis, signal in enumerate(position)),
+        ]
+
         token = Signal(token_layout(design))
         missing = Signal()
         outside = Signal()
-        position = held.position[0]
+        no_such_row = Signal()
+        if design.source == "table":
+            m.d.comb += no_such_row.eq(held.flags.unit_amplitude & (self.header.amplitude != AMPLITUDE.one))
+        beyond = [(signal < 0) | (signal >= self.header.limit) for signal in position]
         m.d.comb += [
-            missing.eq(~(known & slot.loaded) | (held.flags.unit_amplitude & ~slot.unit_amplitude)),
-            outside.eq((position >= slot.limit) & ~held.flags.pass_),
-            token.request.slot.eq(held.slot),
-            token.request.position.eq(position),
+            missing.eq(~self.known | no_such_row),
+            outside.eq(sum(beyond[1:], beyond[0]).any() & ~held.flags.pass_ & ~missing),
+            token.request.place.eq(self.place),
+            token.request.start.eq(self.header.start),
+            token.request.pairs.eq(self.header.pairs),
+            token.request.amplitude.eq(self.header.amplitude),
+            *(token.request.position[axis].eq(signal[:POSITION_BITS]) for axis, signal in enumerate(position)),
             token.error.eq(missing | outside),
             token.unit.eq(missing | outside | held.flags.pass_),
-            token.new_row.eq(~token.unit & ~again),
+            token.new_row.eq(~token.unit & ~held_again),
             token.inverse.eq(held.flags.inverse),
             token.tag.eq(held.tag),
-            token.request.source.eq(slot.source),
+            token.heads.eq(held_heads),
+            self.position_error.eq(checked & outside),
+            self.slot_error.eq(checked & missing),
         ]
-        if design.source == "synth":
-            with m.If(held.flags.unit_amplitude):
-                m.d.comb += token.request.source.eq(1 << 17)
+        with m.If(held.flags.unit_amplitude):
+            m.d.comb += token.request.amplitude.eq(AMPLITUDE.one)
 
-        # Two descriptors can be on their way when the queue is seen to fill.
+        # Descriptors can be on their way when the queue is seen to fill.
         queue = m.submodules.queue = SyncFIFO(width=token.shape().size, depth=2 * CAPACITY)
         room = Signal()
-        m.d.sync += room.eq(queue.w_level <= queue.depth - 3)
+        m.d.sync += room.eq(queue.w_level <= queue.depth - self.latency - 1)
         m.d.comb += [
-            self.descriptor.ready.eq(room),
-            queue.w_en.eq(taken),
+            self.descriptor.ready.eq(room & ~self.hold),
+            queue.w_en.eq(checked),
             queue.w_data.eq(token),
             self.token.valid.eq(queue.r_rdy),
             self.token.payload.eq(queue.r_data),

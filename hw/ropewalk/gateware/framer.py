@@ -4,7 +4,7 @@ It never accepts data before the token's descriptor, and never waits for anythin
 does with beats that do not fit is in ``docs/ports.md``, "Framing".
 """
 
-from amaranth.hdl import Cat, Module, Signal
+from amaranth.hdl import Cat, Module, Mux, Signal
 from amaranth.lib import data, stream
 from amaranth.lib.fifo import SyncFIFO
 from amaranth.lib.wiring import In, Out
@@ -36,6 +36,8 @@ class Framer(Component):
         Beats from outside.
     beat : Out stream
         Beats for the rotator.
+    framing_error : Out
+        High for a clock when a token's data are seen not to fit it.
     """
 
     latency = 1
@@ -47,6 +49,7 @@ class Framer(Component):
                 "context": In(stream.Signature(context_layout())),
                 "packet": In(stream.Signature(packet_layout(design))),
                 "beat": Out(stream.Signature(beat_layout(design))),
+                "framing_error": Out(1),
             }
         )
 
@@ -69,20 +72,24 @@ class Framer(Component):
         mismatched = Signal()
         excess = Signal()
 
-        # Where in the token the next beat belongs.
+        # Where in the token the next beat belongs: the beat of a head, the kind of head, and the heads of that kind
+        # that follow. Kinds without heads are passed over.
         word = Signal(range(max(2, design.beats_per_head)))
-        head = Signal(range(max(2, sum(design.heads))))
-        queries, keys, _ = design.heads
-        at_head_end = word == design.beats_per_head - 1
-        at_end = Signal()
-        m.d.comb += at_end.eq(at_head_end & (head == sum(design.heads) - 1))
         kind = Signal(2)
-        with m.If(head < queries):
-            m.d.comb += kind.eq(QUERY)
-        with m.Elif(head < queries + keys):
-            m.d.comb += kind.eq(KEY)
-        with m.Else():
-            m.d.comb += kind.eq(VALUE)
+        following_heads = Signal(8)
+        at_head_end = word == design.beats_per_head - 1
+        some = Signal(3)
+        next_kind = Signal(2)
+        more_kinds = Signal()
+        first_kind = Signal(2)
+        m.d.comb += [
+            *(some[index].eq(current.heads[index] != 0) for index in range(3)),
+            more_kinds.eq(((kind == QUERY) & (some[KEY] | some[VALUE])) | ((kind == KEY) & some[VALUE])),
+            next_kind.eq(Mux((kind == QUERY) & some[KEY], KEY, VALUE)),
+            first_kind.eq(Mux(following.heads[QUERY] != 0, QUERY, Mux(following.heads[KEY] != 0, KEY, VALUE))),
+        ]
+        at_end = Signal()
+        m.d.comb += at_end.eq(at_head_end & (following_heads == 0) & ~more_kinds)
 
         out = Signal(beat_layout(design), reset_less=True)
         stored = Signal()
@@ -116,25 +123,37 @@ class Framer(Component):
                 m.d.sync += excess.eq(~arrival.last)
             with m.Elif(~ours):
                 m.d.sync += mismatched.eq(1)
+        # Once for each token.
+        m.d.comb += self.framing_error.eq(
+            accept & ~excess & ~mismatched & ((arrival.tag != current.tag) | (arrival.last ^ at_end))
+        )
         with m.If(ours):
             m.d.sync += word.eq(word + 1)
             with m.If(at_head_end):
-                m.d.sync += [word.eq(0), head.eq(head + 1)]
+                m.d.sync += word.eq(0)
+                with m.If(following_heads != 0):
+                    m.d.sync += following_heads.eq(following_heads - 1)
+                with m.Else():
+                    m.d.sync += [kind.eq(next_kind), following_heads.eq(current.heads[next_kind] - 1)]
         with m.If(end):
-            m.d.sync += [word.eq(0), head.eq(0), mismatched.eq(0), excess.eq(~arrival.last)]
+            m.d.sync += [word.eq(0), mismatched.eq(0), excess.eq(~arrival.last)]
 
         with m.If(end | ~active):
             m.d.comb += waiting.r_en.eq(1)
-            m.d.sync += [active.eq(waiting.r_rdy), current.eq(following)]
+            m.d.sync += [
+                active.eq(waiting.r_rdy),
+                current.eq(following),
+                kind.eq(first_kind),
+                following_heads.eq(following.heads[first_kind] - 1),
+            ]
             with m.If(waiting.r_rdy & following.new_row):
                 m.d.sync += sequence.eq(sequence + 1)
 
         # Which lanes of this beat hold pairs of the rotary slice.
-        first = design.geometry.rotary_start // 2
         inside = []
         for lane in range(design.lanes):
             place = Cat(Signal((design.lanes - 1).bit_length(), init=lane), word)
-            inside.append((place >= first) & (place < first + design.pairs))
+            inside.append((place >= current.start) & (place < current.end))
         m.d.sync += [
             out.elements.eq(arrival.elements),
             out.rotated.eq(Cat(inside) & (~current.unit & (kind != VALUE)).replicate(design.lanes)),

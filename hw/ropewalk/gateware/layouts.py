@@ -2,7 +2,8 @@
 
 from amaranth.lib import data
 
-from ..design import POSITION_BITS, Design
+from ..design import AMPLITUDE, POSITION_BITS, Design
+from .slots import physical_slots
 
 
 def descriptor_layout(axes: int) -> data.StructLayout:
@@ -18,17 +19,16 @@ def descriptor_layout(axes: int) -> data.StructLayout:
     )
 
 
-def source_bits(design: Design) -> int:
-    """Bits of what the row source needs of a slot: the amplitude, or where its rows start in the table."""
-    if design.source == "synth":
-        return 18
-    return max(1, (sum(design.limits) * design.pairs - 1).bit_length())
-
-
 def request_layout(design: Design) -> data.StructLayout:
-    """A row to be made: the slot, the position, and what :func:`source_bits` describes."""
+    """A row to be made: the slot's place in memory, its slice and amplitude, and the position on each axis."""
     return data.StructLayout(
-        {"slot": range(max(2, design.slots)), "position": POSITION_BITS, "source": source_bits(design)}
+        {
+            "place": range(max(2, physical_slots(design))),
+            "start": 16,
+            "pairs": 16,
+            "amplitude": AMPLITUDE.shape,
+            "position": data.ArrayLayout(POSITION_BITS, design.axes),
+        }
     )
 
 
@@ -42,13 +42,25 @@ def token_layout(design: Design) -> data.StructLayout:
             "inverse": 1,
             "error": 1,
             "tag": 8,
+            "heads": data.ArrayLayout(8, 3),
         }
     )
 
 
 def context_layout() -> data.StructLayout:
-    """What the framer needs of a token."""
-    return data.StructLayout({"new_row": 1, "unit": 1, "inverse": 1, "error": 1, "tag": 8})
+    """What the framer needs of a token: the first pair behind its slice too."""
+    return data.StructLayout(
+        {
+            "new_row": 1,
+            "unit": 1,
+            "inverse": 1,
+            "error": 1,
+            "tag": 8,
+            "heads": data.ArrayLayout(8, 3),
+            "start": 16,
+            "end": 16,
+        }
+    )
 
 
 def side_layout() -> data.StructLayout:

@@ -58,11 +58,12 @@ class RowPlanner(Component):
             unmade.eq(number - self.writing),
             free.eq((unread < banks) & (unmade < banks)),
             self.request.payload.eq(token.request),
-            self.context.payload.new_row.eq(token.new_row),
-            self.context.payload.unit.eq(token.unit),
-            self.context.payload.inverse.eq(token.inverse),
-            self.context.payload.error.eq(token.error),
-            self.context.payload.tag.eq(token.tag),
+            *(
+                self.context.payload[name].eq(token[name])
+                for name in ("new_row", "unit", "inverse", "error", "tag", "heads")
+            ),
+            self.context.payload.start.eq(token.request.start),
+            self.context.payload.end.eq(token.request.start + token.request.pairs),
         ]
         # Both receivers are ready or not by their own registers, so looking at one's ready for the other's valid
         # closes no loop.

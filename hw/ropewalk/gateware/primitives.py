@@ -4,6 +4,7 @@ They are written so that the registers can move into the DSP blocks and block RA
 enable, no initial value on a register in the datapath. Another family's form of a primitive keeps its latency.
 """
 
+from collections.abc import Sequence
 from typing import Protocol, runtime_checkable
 
 from amaranth.hdl import Instance, Module, Shape, Signal, unsigned
@@ -119,7 +120,7 @@ class BlockRom(Component):
 
 
 class BlockRam(Component):
-    """A memory with one write port and one read port that is read every clock.
+    """A memory with one write port and one read port that is read every clock; ``words`` are there at the start.
 
     Latency 2 clocks from address to data. A word must not be read in the clock in which it is written: users prove
     that they do not.
@@ -136,10 +137,11 @@ class BlockRam(Component):
 
     latency = 2
 
-    def __init__(self, *, width: int, depth: int, name: str):
+    def __init__(self, *, width: int, depth: int, name: str, words: Sequence[int] = ()):
         self._width = width
         self._depth = depth
         self._name = name
+        self._words = list(words)
         super().__init__(
             {
                 "write_enable": In(1),
@@ -152,7 +154,7 @@ class BlockRam(Component):
 
     def elaborate(self, platform) -> Module:  # noqa: D102
         m = Module()
-        memory = Memory(shape=unsigned(self._width), depth=self._depth, init=[])
+        memory = Memory(shape=unsigned(self._width), depth=self._depth, init=self._words)
         m.submodules[self._name] = memory
         write = memory.write_port()
         read = memory.read_port()

@@ -32,6 +32,8 @@ class RotatorLane(Component):
         Whether the pair is rotated at all, and whether by the negated angle.
     out0, out1 : Out
         The rotated pair, :attr:`latency` clocks later.
+    saturated : Out
+        Which of them were saturated.
     """
 
     def __init__(self, design: Design):
@@ -50,6 +52,7 @@ class RotatorLane(Component):
                 "inverse": In(1),
                 "out0": Out(element),
                 "out1": Out(element),
+                "saturated": Out(2),
             }
         )
 
@@ -96,19 +99,18 @@ class RotatorLane(Component):
             m.submodules[name] = multiplier
             m.d.comb += [multiplier.a.eq(operands[name][0]), multiplier.b.eq(operands[name][1])]
 
-        for out, first, second in ((self.out0, "a_cos", "b_sin"), (self.out1, "a_sin", "b_cos")):
-            m.d.comb += out.eq(
-                self._rounded_sum(
-                    m,
-                    (self._products[first].p, signs[first]),
-                    (self._products[second].p, signs[second]),
-                    name=first.replace("a_", "out_"),
-                )
+        for out, first, second in ((0, "a_cos", "b_sin"), (1, "a_sin", "b_cos")):
+            rounded, saturated = self._rounded_sum(
+                m,
+                (self._products[first].p, signs[first]),
+                (self._products[second].p, signs[second]),
+                name=f"out{out}",
             )
+            m.d.comb += [(self.out0, self.out1)[out].eq(rounded), self.saturated[out].eq(saturated)]
         return m
 
-    def _rounded_sum(self, m: Module, first: tuple, second: tuple, *, name: str) -> Signal:
-        """Three clocks: the signed sum of two products, its rounding, its saturation.
+    def _rounded_sum(self, m: Module, first: tuple, second: tuple, *, name: str) -> tuple[Signal, Signal]:
+        """Three clocks: the signed sum of two products, its rounding, its saturation; and whether that changed it.
 
         A product is negated by complementing it and adding 1; the second 1 rides with the rounding word, whose bit is
         always a higher one.
@@ -129,11 +131,14 @@ class RotatorLane(Component):
             rounded.eq((total + (carry | rounding)) >> fraction_bits),
             saturated.eq(rounded),
         ]
-        with m.If(rounded > data_format.maximum):
+        above, below = rounded > data_format.maximum, rounded < data_format.minimum
+        changed = Signal(name=f"{name}_changed", reset_less=True)
+        m.d.sync += changed.eq(above | below)
+        with m.If(above):
             m.d.sync += saturated.eq(data_format.maximum)
-        with m.If(rounded < data_format.minimum):
+        with m.If(below):
             m.d.sync += saturated.eq(data_format.minimum)
-        return saturated
+        return saturated, changed
 
 
 class Rotator(Component):
@@ -145,6 +150,8 @@ class Rotator(Component):
         A beat and its row entries.
     out : Out
         The rotated elements, :attr:`latency` clocks later.
+    saturated : Out
+        Which of them were saturated.
     """
 
     def __init__(self, design: Design):
@@ -158,6 +165,7 @@ class Rotator(Component):
                 "rotated": In(design.lanes),
                 "inverse": In(1),
                 "out": Out(elements),
+                "saturated": Out(design.elements),
             }
         )
 
@@ -178,5 +186,6 @@ class Rotator(Component):
                 lane.inverse.eq(self.inverse),
                 self.out[2 * number].eq(lane.out0),
                 self.out[2 * number + 1].eq(lane.out1),
+                self.saturated[2 * number : 2 * number + 2].eq(lane.saturated),
             ]
         return m

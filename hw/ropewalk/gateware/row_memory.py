@@ -22,8 +22,8 @@ class RowMemory(Component):
 
     Members
     -------
-    write, entry : In
-        Takes the next entry.
+    write, entry, place, last : In
+        Takes the next entry, of the pair ``place`` of a head; whether it is the last of its row.
     writing : Out
         Number of the row that is being written, or is to be written next.
     sequence, word, needed : In
@@ -45,6 +45,8 @@ class RowMemory(Component):
             {
                 "write": In(1),
                 "entry": In(entry_layout(design)),
+                "place": In(range(max(2, design.geometry.head_dim // 2))),
+                "last": In(1),
                 "writing": Out(design.row_number_bits),
                 "sequence": In(design.row_number_bits),
                 "word": In(words),
@@ -60,33 +62,30 @@ class RowMemory(Component):
         word_bits = len(self.word)
         bank_bits = (design.row_banks - 1).bit_length()
         lane_bits = (design.lanes - 1).bit_length()
-        first = design.geometry.rotary_start // 2
-        last = first + design.pairs - 1
 
-        # The place of the next entry among the pairs of a whole head, so that a slice may start in mid-beat.
-        place = Signal(word_bits + lane_bits, init=first)
-        place_word = place[lane_bits:]
-        at_end = Signal()
-        m.d.comb += at_end.eq(place == last)
+        # Words before this one are complete. A slice may start and end in mid-beat; it is contiguous, so nothing
+        # before its first word is ever waited for.
+        complete = Signal(word_bits + 1)
+        place_word = Signal(word_bits)
+        m.d.comb += place_word.eq(self.place >> lane_bits)
         with m.If(self.write):
-            m.d.sync += place.eq(place + 1)
-            with m.If(at_end):
-                m.d.sync += [place.eq(first), self.writing.eq(self.writing + 1)]
+            with m.If(self.last):
+                m.d.sync += [complete.eq(0), self.writing.eq(self.writing + 1)]
+            with m.Else():
+                m.d.sync += complete.eq((self.place + 1) >> lane_bits)
 
-        # A word is complete when the next entry belongs to a later one. The slice is contiguous, so nothing before
-        # its first word is ever waited for.
         ahead = Signal(design.row_number_bits)
         made = Signal()
         m.d.comb += [
             ahead.eq(self.writing - self.sequence),
             made.eq((ahead != 0) & (ahead <= design.row_banks)),
-            self.available.eq(~self.needed | made | ((ahead == 0) & (self.word < place_word))),
+            self.available.eq(~self.needed | made | ((ahead == 0) & (self.word < complete))),
         ]
 
         for lane, ram in enumerate(self._rams):
             m.submodules[f"lane_{lane}"] = ram
             m.d.comb += [
-                ram.write_enable.eq(self.write & (place[:lane_bits] == lane)),
+                ram.write_enable.eq(self.write & (self.place[:lane_bits] == lane)),
                 ram.write_address.eq(Cat(place_word, self.writing[:bank_bits])),
                 ram.write_data.eq(self.entry),
                 ram.address.eq(Cat(self.word, self.sequence[:bank_bits])),

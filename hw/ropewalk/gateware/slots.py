@@ -1,43 +1,84 @@
-"""What the engine knows of each slot besides its steps."""
+"""What the engine knows of each slot besides its steps, and where the parts of a slot stand in memory."""
 
 from amaranth.lib import data
 
 from ..design import AMPLITUDE, POSITION_BITS, Design
 from ..tables.steps import amplitude_word
-from .layouts import source_bits
+
+STEP_ENTRY_BITS = 50
+"""A step in 48 bits, and its axis in 2."""
 
 
 def slot_layout(design: Design) -> data.StructLayout:
-    """A slot besides its steps.
+    """A slot besides its steps: the header of a load, in order.
 
-    ``limit`` is exclusive, so it takes one bit more than a position. ``unit_amplitude`` says that rows at amplitude 1
-    can be had: always from the generator, and from a table only where the variant has no other amplitude. ``source``
-    is the amplitude word, or the place of the variant's first row in the table.
+    ``start`` and ``pairs`` are in pairs of a head. ``limit`` is exclusive, so it takes one bit more than a position.
     """
     return data.StructLayout(
-        {"loaded": 1, "limit": POSITION_BITS + 1, "unit_amplitude": 1, "source": source_bits(design)}
+        {
+            "start": 16,
+            "pairs": 16,
+            "layout": 2,
+            "limit": POSITION_BITS + 1,
+            "amplitude": AMPLITUDE.shape,
+        }
     )
 
 
 def slot_words(design: Design) -> list[int]:
-    """One word per loaded slot, in slot order."""
-    words = []
-    base = 0
-    for variant, limit in zip(design.variants, design.limits, strict=True):
-        amplitude = amplitude_word(variant.amplitude)
-        synth = design.source == "synth"
-        words.append(
-            slot_layout(design)
-            .const(
-                {
-                    "loaded": 1,
-                    "limit": limit,
-                    "unit_amplitude": int(synth or amplitude == AMPLITUDE.one),
-                    "source": amplitude if synth else base,
-                }
-            )
-            .as_value()
-            .value
+    """One header per loaded slot, in slot order."""
+    return [
+        slot_layout(design)
+        .const(
+            {
+                "start": design.geometry.rotary_start // 2,
+                "pairs": design.pairs,
+                "layout": 0,
+                "limit": limit,
+                "amplitude": amplitude_word(variant.amplitude),
+            }
         )
-        base += limit * design.pairs
-    return words
+        .as_value()
+        .value
+        for variant, limit in zip(design.variants, design.limits, strict=True)
+    ]
+
+
+def loadable(design: Design) -> bool:
+    """Whether slots can be loaded at run time: a table's rows cannot."""
+    return design.source == "synth"
+
+
+def physical_slots(design: Design) -> int:
+    """Places for slots: one more than slots where they can be loaded."""
+    return design.slots + loadable(design)
+
+
+def pair_bits(design: Design) -> int:
+    """Bits of a pair's number within a head."""
+    return max(1, (design.geometry.head_dim // 2 - 1).bit_length())
+
+
+def table_bases(design: Design) -> list[int]:
+    """Where each variant's rows begin in the table."""
+    bases = [0]
+    for limit in design.limits:
+        bases.append(bases[-1] + limit * design.pairs)
+    return bases[:-1]
+
+
+def entry_bits(design: Design) -> int:
+    """Bits of a word of the row source's memory: a step and its axis, or a row entry."""
+    return STEP_ENTRY_BITS if design.source == "synth" else design.row_entry_bits
+
+
+def entry_count(design: Design) -> int:
+    """Words of the row source's memory."""
+    if design.source == "synth":
+        return physical_slots(design) << pair_bits(design)
+    return sum(design.limits) * design.pairs
+
+
+def entry_address_bits(design: Design) -> int:
+    """Bits of an address of the row source's memory."""
+    return max(1, (entry_count(design) - 1).bit_length())

@@ -4,15 +4,16 @@ No multiplier; its size grows with the context. The words are correctly rounded 
 "Table source").
 """
 
-from amaranth.hdl import Module, Signal
-from amaranth.lib import data, stream
-from amaranth.lib.wiring import In, Out
+from amaranth.hdl import Array, Module, Mux, Signal
+from amaranth.lib import data
 
 from ..design import Design
 from .component import Component
 from .contents import row_contents
-from .layouts import entry_layout, request_layout, source_bits
-from .primitives import BlockRom
+from .generator import SCAN_SHARE, source_members
+from .layouts import entry_layout
+from .primitives import BlockRom, delayed
+from .slots import entry_address_bits, table_bases
 
 
 class RowTable(Component):
@@ -24,13 +25,7 @@ class RowTable(Component):
     def __init__(self, design: Design):
         self._design = design
         self._rom = BlockRom(row_contents(design), name="rows")
-        super().__init__(
-            {
-                "request": In(stream.Signature(request_layout(design))),
-                "write": Out(1),
-                "entry": Out(entry_layout(design)),
-            }
-        )
+        super().__init__(source_members(design))
 
     @property
     def latency(self) -> int:
@@ -42,34 +37,48 @@ class RowTable(Component):
         design = self._design
         m.submodules.rom = rom = self._rom
 
-        # The first entry of the row: the slot's place plus position times pairs, by shifts so that it takes no
-        # multiplier.
+        # The first entry of the row: the variant's place in the table plus position times pairs, by shifts so that it
+        # takes no multiplier.
         request = self.request.payload
-        position = request.position[: max(1, (max(design.limits) - 1).bit_length())]
+        position = request.position[0][: max(1, (max(design.limits) - 1).bit_length())]
         shifts = [bit for bit in range(design.pairs.bit_length()) if design.pairs >> bit & 1]
         busy = Signal()
         pair = Signal(range(max(2, design.pairs)))
-        address = Signal(source_bits(design), reset_less=True)
+        address = Signal(entry_address_bits(design), reset_less=True)
+        bases = Array(table_bases(design))
+        at_last = Signal()
+        turn = Signal(range(SCAN_SHARE))
+        m.d.sync += turn.eq(turn + 1)
         m.d.comb += [
-            self.request.ready.eq(~busy | (pair == design.pairs - 1)),
-            rom.address.eq(address),
+            at_last.eq(pair == design.pairs - 1),
+            self.granted.eq(self.read & (~busy | (turn == 0))),
+            self.request.ready.eq(~busy | (at_last & ~self.granted)),
+            self.idle.eq(~busy),
+            self.begun.eq(self.request.valid & self.request.ready),
+            rom.address.eq(Mux(self.granted, self.read_address, address)),
+            self.read_data.eq(rom.data),
         ]
-        with m.If(busy):
+        with m.If(busy & ~self.granted):
             m.d.sync += [pair.eq(pair + 1), address.eq(address + 1)]
         with m.If(self.request.ready):
             m.d.sync += [
                 busy.eq(self.request.valid),
                 pair.eq(0),
-                address.eq(request.source + sum((position << shift for shift in shifts[1:]), position << shifts[0])),
+                address.eq(
+                    bases[request.place] + sum((position << shift for shift in shifts[1:]), position << shifts[0])
+                ),
             ]
 
-        valid = busy
+        valid = busy & ~self.granted
         for clock in range(rom.latency):
             later = Signal(name=f"valid_{clock + 1}")
             m.d.sync += later.eq(valid)
             valid = later
+        place = delayed(m, pair, rom.latency, name="place")
         m.d.comb += [
             self.write.eq(valid),
             self.entry.eq(data.View(entry_layout(design), rom.data)),
+            self.place.eq(place + design.geometry.rotary_start // 2),
+            self.last.eq(place == design.pairs - 1),
         ]
         return m

@@ -1,14 +1,15 @@
 """The emitted top: the rotary engine behind AXI4-Stream and AXI4-Lite ports (``docs/ports.md``)."""
 
-from amaranth.hdl import ClockDomain, ClockSignal, Module, ResetSignal, Signal
+from amaranth.hdl import ClockDomain, ClockSignal, Module, ResetInserter, ResetSignal, Signal
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
 from ..design import Design
-from .axi_lite import NoRegisters, axi_lite_members
+from .axi_lite import axi_lite_members
 from .component import Component
-from .engine import RotaryEngine
+from .engine import LOADER_MEMBERS, RotaryEngine
 from .layouts import descriptor_layout
+from .registers import Registers
 
 
 class RotaryPorts(Component):
@@ -41,7 +42,7 @@ class RotaryPorts(Component):
                 "m_axis_tlast": Out(1),
                 "m_axis_tvalid": Out(1),
                 "m_axis_tready": In(1),
-                "s_axis_token_tdata": In(descriptor_layout(1).size),
+                "s_axis_token_tdata": In(descriptor_layout(design.axes).size),
                 "s_axis_token_tvalid": In(1),
                 "s_axis_token_tready": Out(1),
                 **axi_lite_members("s_axil_"),
@@ -56,12 +57,31 @@ class RotaryPorts(Component):
     def elaborate(self, platform) -> Module:  # noqa: D102
         m = Module()
         design = self._design
-        m.submodules.engine = engine = self._engine
-        m.submodules.registers = registers = NoRegisters()
+        m.submodules.registers = registers = Registers(design)
 
-        # Nothing is taken in reset, or it would be lost.
+        # A flush waits until no beat is on offer that has not been taken.
+        flushing = Signal()
+        clear = Signal()
+        leaving = Signal()
+        m.d.comb += leaving.eq(~self.m_axis_tvalid | self.m_axis_tready)
+        m.d.sync += clear.eq(registers.soft_reset | (flushing & leaving))
+        with m.If(registers.flush):
+            m.d.sync += flushing.eq(1)
+        with m.Elif(leaving | registers.soft_reset):
+            m.d.sync += flushing.eq(0)
+        m.submodules.engine = ResetInserter(clear)(engine := self._engine)
+
+        # Nothing is taken in reset, or it would be lost; and nothing is offered.
         awake = Signal()
-        m.d.sync += awake.eq(1)
+        m.d.sync += awake.eq(~(registers.soft_reset | flushing | registers.flush))
+        m.d.comb += [
+            engine.heads.eq(registers.heads),
+            engine.offset.eq(registers.offset),
+            engine.settings_changed.eq(registers.settings_changed),
+            registers.events.eq(engine.events),
+        ]
+        for name in LOADER_MEMBERS:
+            join(m, engine.signature.members[name], outside=getattr(registers, name), inside=getattr(engine, name))
 
         container = design.container_bits
         arrival = engine.packet.payload
@@ -84,9 +104,9 @@ class RotaryPorts(Component):
             self.m_axis_tuser[0].eq(side.error),
             self.m_axis_tuser[1:].eq(side.kind),
             self.m_axis_tlast.eq(side.last),
-            self.m_axis_tvalid.eq(engine.result.valid),
-            engine.result.ready.eq(self.m_axis_tready),
-            engine.descriptor.payload.eq(data.View(descriptor_layout(1), self.s_axis_token_tdata)),
+            self.m_axis_tvalid.eq(engine.result.valid & ~clear),
+            engine.result.ready.eq(self.m_axis_tready & ~clear),
+            engine.descriptor.payload.eq(data.View(descriptor_layout(design.axes), self.s_axis_token_tdata)),
             engine.descriptor.valid.eq(self.s_axis_token_tvalid & awake),
             self.s_axis_token_tready.eq(engine.descriptor.ready & awake),
         ]

@@ -22,6 +22,9 @@ from ropewalk_sim.errors import EngineError
 
 PROGRESS_CLOCKS = 500
 
+Process = Callable[[Any], Coroutine[Any, Any, None]]
+"""A simulator process or testbench."""
+
 
 class AmaranthEngine:
     """The gateware of the design in ``folder``. See :class:`ropewalk_sim.engines.Engine`."""
@@ -53,11 +56,16 @@ def simulate(
     stalls: Stalls | None = None,
     script: Script | None = None,
     progress: Progress | None = None,
-    processes: Sequence[Callable[[Any], Coroutine[Any, Any, None]]] = (),
+    processes: Sequence[Process] = (),
+    testbenches: Sequence[Process] = (),
+    prelude: Process | None = None,
+    reset_clocks: int | None = None,
 ) -> StreamOutput:
     """Run ``stream`` through ``ports``, an elaboratable with the ports of ``design``: the engine or a changed one.
 
-    ``processes`` are further simulator processes, which may watch what is inside.
+    ``processes`` are further simulator processes, which may watch what is inside; ``testbenches`` may drive the
+    register port meanwhile, and ``prelude`` before the streams begin. ``reset_clocks``, where given, overrules the
+    script's, and may be 0.
 
     Raises
     ------
@@ -77,13 +85,17 @@ def simulate(
             await bench.reset(ctx, 2)
             first = await bench.drive(ctx, script.interrupted, Script(), None, script.interrupted_clocks)
             before = first.output(design, None)
-        await bench.reset(ctx, script.reset_clocks)
+        if prelude is not None:
+            await prelude(ctx)
+        await bench.reset(ctx, script.reset_clocks if reset_clocks is None else reset_clocks)
         log = await bench.drive(ctx, stream, script, progress, None)
         result.append(log.output(design, before))
 
     simulator = Simulator(ResetInserter(reset)(ports))
     simulator.add_clock(1e-8)
     simulator.add_testbench(testbench)
+    for driver in testbenches:
+        simulator.add_testbench(driver)
     for process in processes:
         simulator.add_process(process)
     simulator.run()

@@ -89,7 +89,7 @@ def test_missing_and_short_files_are_found(engine: Path) -> None:
     (engine / "sine.hex").unlink()
     (engine / "steps.hex").write_text("0\n")
     assert changed_roms(load_design(engine), engine) == [
-        "steps.hex holds 1 words instead of 1024",
+        "steps.hex holds 1 words instead of 1152",
         "sine.hex is missing or unreadable",
     ]
 

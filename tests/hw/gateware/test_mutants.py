@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from ropewalk.gateware import descriptor, framer, generator, planner, rotator, sine, table
+from ropewalk.gateware import framer, generator, planner, rotator, sine, slot_store, table
 from ropewalk.gateware.contents import RomContents
 from ropewalk.gateware.top import RotaryPorts
 from ropewalk_sim.beats import descriptor_words, whole_tokens
@@ -49,9 +49,9 @@ MUTANTS = {
     "a bit of a sine": patched(sine, "sine_contents", changed_word(sine.sine_contents, 3, 12)),
     "the top bit of a slope": patched(sine, "sine_contents", changed_word(sine.sine_contents, 5, 70)),
     "a bit of a step": patched(generator, "step_contents", changed_word(generator.step_contents, 2, 40)),
-    "a bit of a limit": patched(descriptor, "slot_contents", changed_word(descriptor.slot_contents, 0, 4)),
-    "a bit of an amplitude": patched(descriptor, "slot_contents", changed_word(descriptor.slot_contents, 1, 38)),
-    "a slot said to be empty": patched(descriptor, "slot_contents", changed_word(descriptor.slot_contents, 1, 0)),
+    "a bit of a limit": patched(slot_store, "slot_contents", changed_word(slot_store.slot_contents, 0, 38)),
+    "a bit of an amplitude": patched(slot_store, "slot_contents", changed_word(slot_store.slot_contents, 1, 69)),
+    "a slice that is too short": patched(slot_store, "slot_contents", changed_word(slot_store.slot_contents, 1, 18)),
     "the amplitude's point": patched(generator, "AMPLITUDE", WrongAmplitude),
     "delta a clock late": wrong_delay(sine, "delta", 1),
     "the position a clock late": wrong_delay(generator, "position", 1),
