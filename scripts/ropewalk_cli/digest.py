@@ -7,6 +7,7 @@ import click
 from ropewalk.comparison import Subject, covered_bytes
 from ropewalk.design import Design
 from ropewalk.tables.other_digests import PHASE_BITS, sinusoidal_limit
+from ropewalk.tables.slot_words import slot_crcs
 
 from .model_options import model_options
 from .subjects import described, read_subject
@@ -41,9 +42,19 @@ def digest(
     if as_json:
         found["bytes"] = len(covered_bytes(subject))
         found["covers"] = covers(subject)
+        if isinstance(subject, Design):
+            found["slots"] = slots(subject)
         click.echo(json.dumps(found, indent=1, allow_nan=False))
     else:
         click.echo(found["digest"])
+
+
+def slots(design: Design) -> list[dict[str, Any]]:
+    """What the registers of an engine must show: the CRC-32 of each slot."""
+    return [
+        {"name": variant.name, "slot": slot, "crc": f"{crc:08x}"}
+        for slot, (variant, crc) in enumerate(zip(design.variants, slot_crcs(design), strict=True))
+    ]
 
 
 def covers(subject: Subject) -> dict[str, Any]:

@@ -6,6 +6,7 @@ import click
 from ropewalk.design import Design, default_lanes
 from ropewalk.emit.folder import write_design_folder
 from ropewalk.geometry.rotary import RotaryGeometry
+from ropewalk.tables.slot_words import slot_crcs
 
 from .console import note
 from .geometry import facts
@@ -162,8 +163,9 @@ def summary(design: Design) -> list[str]:
     found = design.geometry
     lines = [f"{found.model_type}: rotary engine"]
     lines += [f"  {name:<18}{value}" for name, value in facts(found)]
-    for slot, (variant, limit) in enumerate(zip(design.variants, design.limits, strict=True)):
-        slot_text = f"{variant.name}, amplitude {variant.amplitude:.6g}, positions 0 to {limit - 1:,}"
+    described = zip(design.variants, design.limits, slot_crcs(design), strict=True)
+    for slot, (variant, limit, crc) in enumerate(described):
+        slot_text = f"{variant.name}, amplitude {variant.amplitude:.6g}, positions 0 to {limit - 1:,}, CRC {crc:08x}"
         lines.append(f"  {f'slot {slot}':<18}{slot_text}")
     rows = "made for each token" if design.source == "synth" else "read from a table"
     if design.angle_model != "exact":

@@ -1,6 +1,8 @@
 """``ropewalk digest``, and the pinned digests of all presets."""
 
 import json
+import math
+import zlib
 from pathlib import Path
 
 import pytest
@@ -56,7 +58,7 @@ def test_models_that_no_engine_is_made_for_yet_have_digests():
 def test_the_document_of_a_rotary_model(ropewalk):
     result = ropewalk("digest", "phi-3.5-mini", "--json")
     found = json.loads(result.out)
-    assert list(found) == ["name", "scheme", "model_type", "digest", "bytes", "covers"]
+    assert list(found) == ["name", "scheme", "model_type", "digest", "bytes", "covers", "slots"]
     assert found["digest"] == PINNED["presets"]["phi-3.5-mini"]
     # magic, seven words, then two variants of an amplitude, a limit and 48 pairs
     assert found["bytes"] == 16 + 28 + 2 * (8 + 48 * 12)
@@ -74,6 +76,21 @@ def test_the_document_of_a_rotary_model(ropewalk):
         ["name", "amplitude", "max_position", "pairs", "axes"]
     ] * 2
     assert [variant["max_position"] for variant in found["covers"]["variants"]] == [4096, 131072]
+    assert [(slot["name"], slot["slot"]) for slot in found["slots"]] == [("short", 0), ("long", 1)]
+
+
+def test_the_crcs_of_the_slots_are_the_same_everywhere(ropewalk, config, engine, tmp_path):
+    """As CRC-32 is defined, over the words of the number contract: here written down from its table."""
+    words = [0 | 4 << 16, 0, 64, 1 << 17]
+    for pair in range(4):
+        step = math.floor(10000.0 ** (-pair / 4) / (2 * math.pi) * 2**48 + 0.5)
+        words += [step & 0xFFFFFFFF, step >> 32]
+    crc = f"{zlib.crc32(b''.join(word.to_bytes(4, 'little') for word in words)):08x}"
+    assert json.loads(ropewalk("digest", engine, "--json").out)["slots"] == [{"name": "default", "slot": 0, "crc": crc}]
+    assert json.loads(ropewalk("digest", config(), "--json").out)["slots"][0]["crc"] == crc
+    assert json.loads((engine / "design.json").read_text())["derived"]["slots"]["default"]["crc"] == crc
+    assert f"| 0 | default | 1 | 0 to 63 | `{crc}` |" in (engine / "README.md").read_text()
+    assert f"CRC {crc}" in ropewalk("generate", config(), "-o", tmp_path / "again").out
 
 
 @pytest.mark.parametrize(

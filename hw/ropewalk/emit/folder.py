@@ -11,13 +11,14 @@ from ..design_json import design_from_json, design_to_json
 from ..errors import InputError
 from ..gateware.top import RotaryTop
 from ..strict_json import load_json_object
+from ..tables.slot_words import slot_crcs
 from .page import folder_page
 from .verilog import emit_verilog, rom_text
 
 DESCRIPTION = "design.json"
 
 
-def derived_facts(design: Design, *, latency: int) -> dict[str, Any]:
+def derived_facts(design: Design, *, latency: int, crcs: list[int]) -> dict[str, Any]:
     """What a reader of ``design.json`` wants to know and every program can compute from the rest."""
     return {
         "latency": latency,
@@ -29,8 +30,8 @@ def derived_facts(design: Design, *, latency: int) -> dict[str, Any]:
         "element_order": "interleaved",
         "coefficient_fraction_bits": design.coefficient.fraction_bits,
         "slots": {
-            variant.name: {"slot": slot, "positions": limit}
-            for slot, (variant, limit) in enumerate(zip(design.variants, design.limits, strict=True))
+            variant.name: {"slot": slot, "positions": limit, "crc": f"{crc:08x}"}
+            for slot, (variant, limit, crc) in enumerate(zip(design.variants, design.limits, crcs, strict=True))
         },
     }
 
@@ -38,12 +39,13 @@ def derived_facts(design: Design, *, latency: int) -> dict[str, Any]:
 def design_files(design: Design) -> dict[str, str]:
     """All files of the folder, by name. The same design gives the same bytes on every machine."""
     top = RotaryTop(design)
-    facts = derived_facts(design, latency=top.latency)
+    crcs = slot_crcs(design)
+    facts = derived_facts(design, latency=top.latency, crcs=crcs)
     files = emit_verilog(design, top)
     return {
         **files,
         DESCRIPTION: json.dumps(design_to_json(design, facts), indent=1) + "\n",
-        "README.md": folder_page(design, latency=top.latency, files=sorted(files)),
+        "README.md": folder_page(design, latency=top.latency, crcs=crcs, files=sorted(files)),
     }
 
 

@@ -1,9 +1,10 @@
 """The page that lies in a generated folder: its ports and the layout of a beat, for that very design."""
 
 from ..design import Design
+from ..gateware.register_map import register_map
 
 
-def folder_page(design: Design, *, latency: int, files: list[str]) -> str:
+def folder_page(design: Design, *, latency: int, crcs: list[int], files: list[str]) -> str:
     """The folder's README.md."""
     geometry = design.geometry
     queries, keys, values = design.heads
@@ -23,8 +24,8 @@ def folder_page(design: Design, *, latency: int, files: list[str]) -> str:
     ]
     purpose = {
         "ropewalk.v": "the engine, portable Verilog",
-        "slots.hex": "per slot: loaded, limit, amplitude or place in the table",
-        "steps.hex": "per slot and pair: the step, in turns",
+        "slots.hex": "what each slot holds from the start, besides its steps: slice, limit, amplitude",
+        "steps.hex": "per slot and pair: the step, in turns, and the axis",
         "sine.hex": "an octant of sines with their slopes",
         "rows.hex": "cos and sin of every position",
     }
@@ -44,7 +45,7 @@ def folder_page(design: Design, *, latency: int, files: list[str]) -> str:
         "`tlast`, `tid[7:0]` |",
         f"| `m_axis_tdata` | out | {data_bits} | the rotated beat; with `tvalid`, `tready`, `tlast`, `tid[7:0]`, "
         "`tuser[2:0]` |",
-        "| `s_axil_*` | | 32 | AXI4-Lite, 12-bit addresses; every access is answered with SLVERR (no registers yet) |",
+        "| `s_axil_*` | | 32 | AXI4-Lite, 12-bit addresses: the registers below |",
         "",
         "## Token descriptor, one beat",
         "",
@@ -57,23 +58,26 @@ def folder_page(design: Design, *, latency: int, files: list[str]) -> str:
         "| 23:16 | tag: the TID of the token's data |",
         "| 63:32 | position |",
         "",
-        "| slot | variant | amplitude | positions |",
-        "|---|---|---|---|",
+        "| slot | variant | amplitude | positions | CRC-32 |",
+        "|---|---|---|---|---|",
     ]
     lines += [
-        f"| {slot} | {variant.name} | {variant.amplitude:.9g} | 0 to {limit - 1} |"
-        for slot, (variant, limit) in enumerate(zip(design.variants, design.limits, strict=True))
+        f"| {slot} | {variant.name} | {variant.amplitude:.9g} | 0 to {limit - 1} | `{crc:08x}` |"
+        for slot, (variant, limit, crc) in enumerate(zip(design.variants, design.limits, crcs, strict=True))
     ]
     last = design.beats_per_head - 1
     lines += [
         "",
-        "Other slots are empty. A position past the last one, or an empty slot, passes the token unrotated with its "
-        "error bit set.",
+        f"There are {design.slots} slots"
+        + (", the others empty until they are loaded over the registers" if design.source == "synth" else "")
+        + ". A position past the last one, or an empty slot, passes the token unrotated with its error bit set.",
+        "",
+        *registers_part(design),
         "",
         "## Data",
         "",
-        f"A token is {queries} query heads, {keys} key heads and {values} value heads, in this order: "
-        f"{design.beats_per_token} beats, TLAST on the last. A head is {geometry.head_dim} elements in "
+        f"A token is {queries} query heads, {keys} key heads and {values} value heads, unless the registers are told "
+        f"otherwise, in this order: {design.beats_per_token} beats, TLAST on the last. A head is {geometry.head_dim} elements in "
         f"{design.beats_per_head} beats.",
         "",
         f"Element e of a beat stands in bits {word}e + {design.data_width - 1} down to {word}e, two's complement, "
@@ -103,3 +107,38 @@ def folder_page(design: Design, *, latency: int, files: list[str]) -> str:
         "",
     ]
     return "\n".join(lines)
+
+
+def registers_part(design: Design) -> list[str]:
+    """The chapter on the registers: the ones that most users need, with their addresses."""
+    address = {name: register.address for name, register in register_map().items()}
+    queries, keys, values = design.heads
+    shown = {
+        "identity": "the letters ROPE: 0x45504f52",
+        "control": "write 1: bit 0 soft reset, 1 snapshot of the counters, 2 clear the counters, 3 flush",
+        "status": "sticky error bits; a 1 written to a bit clears it",
+        "query_heads": f"query heads of a token, {queries} after reset",
+        "key_heads": f"key heads, {keys} after reset",
+        "value_heads": f"value heads, {values} after reset",
+        **{f"offset[{axis}]": "added to every position (signed), 0 after reset" for axis in range(design.axes)},
+        "load_begin": "write a slot's number: begin to load it",
+        "load_data": "write its words, one after the other",
+        "load_commit": "write anything: the words become the slot's content, or are refused (SLVERR)",
+        "load_state": "bit 0 loading, 1 busy, 2 a CRC is being computed, 10:8 reason of the last refusal",
+        "tokens": "tokens that came out, as of the last snapshot; seven more counters follow it",
+        "geometry_crc[0]": "CRC-32 of what slot 0 holds, the table above; slot n at 4n more",
+    }
+    if design.source == "table":
+        shown = {name: text for name, text in shown.items() if not name.startswith("load")}
+    return [
+        "## Registers",
+        "",
+        "| address | register | |",
+        "|---|---|---|",
+        *(f"| 0x{address[name]:03x} | `{name}` | {text} |" for name, text in shown.items()),
+        "",
+        "A CRC register reads 0 until the hardware has computed it from its memories, after configuration and after each "
+        "commit. A slot that is loaded keeps its content through every reset. All registers and the words of a load "
+        "are specified in Ropewalk's `docs/registers.md` and `docs/ports.md`.",
+        "",
+    ]

@@ -9,8 +9,8 @@
 | 4 + 2i | 31:0 low bits of the step of pair i |
 | 5 + 2i | 15:0 high bits of the step, 31:30 axis |
 
-A design with a table has its row entries, position by position, in place of the steps: two words an entry, low bits
-first.
+Bits that the table does not name are 0. A design with a table has its row entries, position by position, in place of
+the steps: two words an entry, low bits first. Such slots cannot be loaded, but they have a CRC-32 too.
 """
 
 import zlib
@@ -56,6 +56,11 @@ def slot_crc(design: Design, slot: int) -> int:
     if slot >= len(design.variants):
         return 0
     return zlib.crc32(np.array(slot_load_words(design, slot), "<u4").tobytes())
+
+
+def slot_crcs(design: Design) -> list[int]:
+    """The CRC-32 of each variant, in slot order: what the registers of the engine must show."""
+    return [slot_crc(design, slot) for slot in range(len(design.variants))]
 
 
 def _halves(words: Iterable[int]) -> list[int]:
