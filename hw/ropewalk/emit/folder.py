@@ -13,6 +13,7 @@ from ..gateware.top import RotaryTop
 from ..strict_json import load_json_object
 from ..tables.slot_words import slot_crcs
 from .page import folder_page
+from .registers import HEADER, register_header
 from .verilog import emit_verilog, rom_text
 
 DESCRIPTION = "design.json"
@@ -41,7 +42,7 @@ def design_files(design: Design) -> dict[str, str]:
     top = RotaryTop(design)
     crcs = slot_crcs(design)
     facts = derived_facts(design, latency=top.latency, crcs=crcs)
-    files = emit_verilog(design, top)
+    files = {**emit_verilog(design, top), HEADER: register_header()}
     return {
         **files,
         DESCRIPTION: json.dumps(design_to_json(design, facts), indent=1) + "\n",

@@ -24,6 +24,7 @@ def folder_page(design: Design, *, latency: int, crcs: list[int], files: list[st
     ]
     purpose = {
         "ropewalk.v": "the engine, portable Verilog",
+        "registers.h": "its registers for a C program",
         "slots.hex": "what each slot holds from the start, besides its steps: slice, limit, amplitude",
         "steps.hex": "per slot and pair: the step, in turns, and the axis",
         "sine.hex": "an octant of sines with their slopes",
@@ -77,8 +78,8 @@ def folder_page(design: Design, *, latency: int, crcs: list[int], files: list[st
         "## Data",
         "",
         f"A token is {queries} query heads, {keys} key heads and {values} value heads, unless the registers are told "
-        f"otherwise, in this order: {design.beats_per_token} beats, TLAST on the last. A head is {geometry.head_dim} elements in "
-        f"{design.beats_per_head} beats.",
+        f"otherwise, in this order: {design.beats_per_token} beats, TLAST on the last. A head is "
+        f"{geometry.head_dim} elements in {design.beats_per_head} beats.",
         "",
         f"Element e of a beat stands in bits {word}e + {design.data_width - 1} down to {word}e, two's complement, "
         f"sign-extended to {word} bits. Beat b of a head (0 to {last}) carries elements {design.elements}b to "
@@ -137,8 +138,8 @@ def registers_part(design: Design) -> list[str]:
         "|---|---|---|",
         *(f"| 0x{address[name]:03x} | `{name}` | {text} |" for name, text in shown.items()),
         "",
-        "A CRC register reads 0 until the hardware has computed it from its memories, after configuration and after each "
-        "commit. A slot that is loaded keeps its content through every reset. All registers and the words of a load "
-        "are specified in Ropewalk's `docs/registers.md` and `docs/ports.md`.",
+        "A CRC register reads 0 until the hardware has computed it from its memories, after configuration and after "
+        "each commit. A slot that is loaded keeps its content through every reset. All registers and the words of a "
+        "load are specified in Ropewalk's `docs/registers.md` and `docs/ports.md`.",
         "",
     ]

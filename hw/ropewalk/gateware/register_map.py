@@ -6,14 +6,14 @@ from pathlib import Path
 
 # The reference front end of SystemRDL, kept up with PeakRDL's exporters.
 from systemrdl import RDLCompiler  # type: ignore[attr-defined]
-from systemrdl.node import RegNode
+from systemrdl.node import AddrmapNode, FieldNode, RegNode
 
 RDL = Path(__file__).with_name("registers.rdl")
 
 
 @dataclass(frozen=True)
 class Field:
-    """A field of a register: its bits and its value after reset."""
+    """A field of a register: its bits and its value after reset, 0 where the design decides."""
 
     low: int
     width: int
@@ -32,23 +32,30 @@ class Register:
 
 
 @lru_cache(maxsize=1)
-def register_map() -> dict[str, Register]:
-    """Every register by name; those of an array as ``name[index]``."""
+def register_tree() -> AddrmapNode:
+    """The elaborated address map, for exporters."""
     compiler = RDLCompiler()
     compiler.compile_file(str(RDL))
-    top = compiler.elaborate().top
+    return compiler.elaborate().top
+
+
+@lru_cache(maxsize=1)
+def register_map() -> dict[str, Register]:
+    """Every register by name; those of an array as ``name[index]``."""
     registers = {}
-    for node in top.descendants(unroll=True):
+    for node in register_tree().descendants(unroll=True):
         if isinstance(node, RegNode):
             fields = node.fields()
             registers[node.get_path_segment()] = Register(
                 address=node.absolute_address,
-                fields={
-                    field.inst_name: Field(field.low, field.width, int(field.get_property("reset") or 0))
-                    for field in fields
-                },
+                fields={field.inst_name: Field(field.low, field.width, _reset(field)) for field in fields},
                 readable=any(field.is_sw_readable for field in fields),
                 writable=any(field.is_sw_writable for field in fields),
                 write_one_clears=any(field.get_property("onwrite") is not None for field in fields),
             )
     return registers
+
+
+def _reset(field: FieldNode) -> int:
+    value = field.get_property("reset")
+    return value if isinstance(value, int) else 0
