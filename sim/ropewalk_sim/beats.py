@@ -9,6 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from ropewalk.design import Design
 
+from .registers import Access, Answer
+
 INVERSE, PASS, UNIT_AMPLITUDE = 1, 2, 4
 """Flags of a token descriptor: bits of word 0 [15:8]."""
 
@@ -92,6 +94,8 @@ class StreamOutput:
         Clocks in which a beat was offered on that stream and not taken.
     before
         What came out before a scripted reset (see :class:`Script`); ``None`` without one.
+    answers
+        What the register port answered to the script's accesses, in their order.
     """
 
     data: np.ndarray
@@ -106,6 +110,7 @@ class StreamOutput:
     token_waits: int | None = None
     output_waits: int | None = None
     before: "StreamOutput | None" = None
+    answers: tuple[Answer, ...] = ()
 
     def __post_init__(self) -> None:
         beats = len(self.data)
@@ -142,17 +147,19 @@ class Stalls:
     """How often the other side of each stream rests.
 
     ``data`` and ``token`` are the probabilities that a source which has the next beat does not offer it in a
-    clock (once offered it stays); ``output`` is the probability that the sink is not ready in a clock. Each is at
-    least 0 and at most 0.95. The same seed gives the same pattern in the same engine.
+    clock (once offered it stays); ``output`` is the probability that the sink is not ready in a clock. ``registers``
+    is both for the channels of the register port, each on its own. Each is at least 0 and at most 0.95. The same seed
+    gives the same pattern in the same engine.
     """
 
     seed: int = 1
     data: float = 0.0
     token: float = 0.0
     output: float = 0.0
+    registers: float = 0.0
 
     def __post_init__(self) -> None:
-        for name in ("data", "token", "output"):
+        for name in ("data", "token", "output", "registers"):
             value = getattr(self, name)
             if not 0 <= value <= 0.95:
                 raise ValueError(f"stall probability {name} must be from 0 to 0.95, not {value!r}")
@@ -169,6 +176,11 @@ class Script:
     interrupted
         A stream that is offered first, for ``interrupted_clocks`` clocks. Then reset is asserted for
         ``reset_clocks`` clocks, whatever is under way, and the run proper begins.
+    registers, interrupted_registers
+        Accesses to registers that are carried out, one after the other, before the streams of the run proper and of
+        the interrupted one begin.
+    meanwhile
+        Further ones, while the engine streams. The run does not end before they have been answered.
     """
 
     data_start: int = 0
@@ -177,6 +189,9 @@ class Script:
     interrupted: StreamInput | None = None
     interrupted_clocks: int = 0
     reset_clocks: int = 2
+    registers: tuple[Access, ...] = ()
+    interrupted_registers: tuple[Access, ...] = ()
+    meanwhile: tuple[Access, ...] = ()
 
     def __post_init__(self) -> None:
         for name in ("data_start", "token_start", "output_start", "interrupted_clocks"):

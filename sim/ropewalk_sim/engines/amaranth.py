@@ -17,8 +17,10 @@ from ropewalk.emit.folder import load_design
 from ropewalk.gateware.top import RotaryPorts
 from ropewalk_sim.beats import Script, Stalls, StreamInput, StreamOutput
 from ropewalk_sim.engines import HANG_CLOCKS, QUIET_CLOCKS, Progress
+from ropewalk_sim.engines.amaranth_host import Host
 from ropewalk_sim.engines.wires import containers, elements
 from ropewalk_sim.errors import EngineError
+from ropewalk_sim.registers import Answer
 
 PROGRESS_CLOCKS = 500
 
@@ -83,17 +85,28 @@ def simulate(
         if script.interrupted is not None:
             script.interrupted.check(design)
             await bench.reset(ctx, 2)
+            await bench.host.run(ctx, script.interrupted_registers)
             first = await bench.drive(ctx, script.interrupted, Script(), None, script.interrupted_clocks)
-            before = first.output(design, None)
+            before = first.output(design, None, tuple(bench.host.answers))
+            bench.host.answers.clear()
         if prelude is not None:
             await prelude(ctx)
         await bench.reset(ctx, script.reset_clocks if reset_clocks is None else reset_clocks)
+        await bench.host.run(ctx, script.registers)
+        bench.expected = len(script.registers) + len(script.meanwhile)
         log = await bench.drive(ctx, stream, script, progress, None)
-        result.append(log.output(design, before))
+        result.append(log.output(design, before, tuple(bench.host.answers)))
+
+    async def meanwhile(ctx: Any) -> None:
+        while not bench.expected or bench.host.clock < 0:
+            await ctx.tick()
+        await bench.host.run(ctx, script.meanwhile)
 
     simulator = Simulator(ResetInserter(reset)(ports))
     simulator.add_clock(1e-8)
     simulator.add_testbench(testbench)
+    if script.meanwhile:
+        simulator.add_testbench(meanwhile)
     for driver in testbenches:
         simulator.add_testbench(driver)
     for process in processes:
@@ -113,7 +126,7 @@ class _Log:
         self.last_output: int | None = None
         self.early: int | None = None
 
-    def output(self, design: Design, before: StreamOutput | None) -> StreamOutput:
+    def output(self, design: Design, before: StreamOutput | None, answers: tuple[Answer, ...]) -> StreamOutput:
         """The beats as arrays."""
         size = design.elements * design.container_bits // 8
         octets = np.frombuffer(b"".join(beat[0].to_bytes(size, "little") for beat in self.beats), np.uint8)
@@ -134,6 +147,7 @@ class _Log:
             token_waits=self.waits["token"],
             output_waits=self.waits["output"],
             before=before,
+            answers=answers,
         )
 
 
@@ -172,8 +186,10 @@ class _Bench:
         self.design = design
         self.stalls = stalls
         self.reset_signal = reset
-        seeds = np.random.SeedSequence(stalls.seed).spawn(3)
-        self.token_random, self.data_random, self.output_random = (np.random.default_rng(seed) for seed in seeds)
+        seeds = np.random.SeedSequence(stalls.seed).spawn(4)
+        self.token_random, self.data_random, self.output_random, random = map(np.random.default_rng, seeds)
+        self.host = Host(ports, stalls.registers, random)
+        self.expected = 0
 
     async def reset(self, ctx: Any, clocks: int) -> None:
         """Hold reset for ``clocks`` edges; the outputs must rest from the first of them on."""
@@ -209,6 +225,7 @@ class _Bench:
         idle = quiet = clock = 0
         ready_before = False
         while clocks is None or clock < clocks:
+            self.host.clock = clock
             token.offer(ctx, clock < script.token_start)
             data.offer(ctx, clock < script.data_start)
             ready = clock >= script.output_start and not (stalls.output and self.output_random.random() < stalls.output)
@@ -244,9 +261,10 @@ class _Bench:
                     log.waits["output"] += 1
             elif held is not None:
                 raise EngineError(f"amaranth: in clock {clock}: m_axis_tvalid fell before the beat was taken")
-            done = token.taken == stream.tokens and data.taken == stream.beats
+            hosting = len(self.host.answers) < self.expected
+            done = token.taken == stream.tokens and data.taken == stream.beats and not hosting
             held_back = clock < max(script.token_start, script.data_start, script.output_start)
-            idle = 0 if moved or held_back else idle + 1
+            idle = 0 if moved or held_back or hosting else idle + 1
             quiet = 0 if moved or not done else quiet + ready
             clock += 1
             if clocks is None and quiet >= quiet_limit:
@@ -258,6 +276,7 @@ class _Bench:
                 )
             if progress is not None and clock % PROGRESS_CLOCKS == 0:
                 progress(data.taken, stream.beats)
+        self.host.clock = -1
         return log
 
 

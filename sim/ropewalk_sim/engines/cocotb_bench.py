@@ -15,8 +15,8 @@ from typing import Any
 import cocotb
 import numpy as np
 from cocotb.clock import Clock
-from cocotb.triggers import FallingEdge, RisingEdge
-from cocotbext.axi import AxiStreamBus, AxiStreamFrame, AxiStreamSink, AxiStreamSource
+from cocotb.triggers import FallingEdge, RisingEdge, SimTimeoutError, with_timeout
+from cocotbext.axi import AxiLiteBus, AxiLiteMaster, AxiStreamBus, AxiStreamFrame, AxiStreamSink, AxiStreamSource
 
 PROGRESS_CLOCKS = 1000
 
@@ -35,9 +35,11 @@ async def run_job(dut: Any) -> None:
     try:
         await bench.reset(2)
         if "interrupted_data" in arrays:
+            await bench.accesses(job["interrupted_registers"])
             bench.begin(arrays, "interrupted_", {})
             results["before"] = await bench.watch(job["interrupted_clocks"])
             await bench.reset(job["reset_clocks"])
+        await bench.accesses(job["registers"])
         bench.begin(arrays, "", job)
         results["run"] = await bench.watch(None)
         bench.compare_sink(results["run"])
@@ -56,8 +58,6 @@ class Bench:
         self.dut = dut
         self.job = job
         self.clock = 0
-        for signal in ("awvalid", "wvalid", "arvalid", "bready", "rready"):
-            getattr(dut, f"s_axil_{signal}").value = 0
         dut.aresetn.value = 0
         # No pragma of the clock's implementation: cocotb picks the fast one.
         Clock(dut.aclk, 10, unit="ns").start()
@@ -66,6 +66,8 @@ class Bench:
         self.token = AxiStreamSource(AxiStreamBus.from_prefix(dut, "s_axis_token"), byte_size=32, **common)
         self.data = AxiStreamSource(AxiStreamBus.from_prefix(dut, "s_axis"), byte_size=container, **common)
         self.sink = AxiStreamSink(AxiStreamBus.from_prefix(dut, "m_axis"), byte_size=container, **common)
+        master = AxiLiteMaster(AxiLiteBus.from_prefix(dut, "s_axil"), **common)
+        self.host = Host(master, job["registers_stall"], job["seed"], job["most_polls"], job["silence_clocks"])
 
     async def reset(self, clocks: int) -> None:
         """Hold reset for ``clocks`` rising edges, and forget what was to be sent."""
@@ -79,6 +81,11 @@ class Bench:
             stream.clear()
         await RisingEdge(self.dut.aclk)
         self.dut.aresetn.value = 1
+
+    async def accesses(self, accesses: list[dict[str, Any]]) -> None:
+        """Carry out accesses to registers before streams begin."""
+        await self.host.run(accesses)
+        await RisingEdge(self.dut.aclk)
 
     def begin(self, arrays: Any, prefix: str, script: dict[str, Any]) -> None:
         """Queue the streams whose names begin with ``prefix``, and set the pauses."""
@@ -118,7 +125,9 @@ class Bench:
             ("data", dut.s_axis_tvalid, dut.s_axis_tready),
         )
         payload = (dut.m_axis_tdata, dut.m_axis_tid, dut.m_axis_tlast, dut.m_axis_tuser)
-        self.clock = 0
+        self.clock = self.host.clock = 0
+        following = self.script.get("meanwhile", [])
+        hosting = cocotb.start_soon(self.host.run(following)) if following else None
         while clocks is None or self.clock < clocks:
             await FallingEdge(dut.aclk)
             moved = False
@@ -150,9 +159,12 @@ class Bench:
                     waits["output"] += 1
             elif held is not None:
                 raise Fault("m_axis_tvalid fell before the beat was taken")
-            all_taken = taken == total
+            hosted = hosting is None or hosting.done()
+            if hosting is not None and hosted:
+                hosting.result()  # raises what it raised
+            all_taken = taken == total and hosted
             held_back = any(self.clock < self.script.get(f"{name}_start", 0) for name in ("token", "data", "output"))
-            idle = 0 if moved or held_back else idle + 1
+            idle = 0 if moved or held_back or not hosted else idle + 1
             quiet = 0 if moved or not all_taken else quiet + output_ready
             if clocks is None and quiet >= limits["quiet_limit"]:
                 break
@@ -161,7 +173,11 @@ class Bench:
             if self.clock % PROGRESS_CLOCKS == 0:
                 Path("progress").write_text(str(taken["data"]))
             self.clock += 1
+            self.host.clock = self.clock
+        self.host.clock = -1
+        answers, self.host.answers = self.host.answers, []
         return {
+            "answers": answers,
             "beats": self.arrays(seen),
             "clocks": 0 if last_output is None or first_data is None else last_output - first_data + 1,
             "first_output_clock": first_output,
@@ -207,6 +223,59 @@ class Bench:
         whole = (np.flatnonzero(beats["last"])[-1:] + 1).sum() * (beats["data"].shape[1] // size)
         if place != whole:
             raise Fault(f"the sink received {place} elements in whole packets, and the monitor saw {whole}")
+
+
+class Host:
+    """Carries out accesses at the register port, each channel resting at random in the share ``stall`` of the clocks.
+
+    The channels of cocotbext-axi's master are used one by one: its own ``write`` makes no misaligned access of a
+    whole word and no strobes with a gap.
+    """
+
+    def __init__(self, master: AxiLiteMaster, stall: float, seed: int, most_polls: int, silence: int) -> None:
+        self.write, self.read = master.write_if, master.read_if
+        self.most_polls = most_polls
+        self.silence = silence
+        self.answers: list[tuple[int, int, int]] = []
+        self.clock = -1
+        channels = {
+            "aw": self.write.aw_channel, "w": self.write.w_channel, "b": self.write.b_channel,
+            "ar": self.read.ar_channel, "r": self.read.r_channel,
+        }  # fmt: skip
+        for name, channel in channels.items():
+            if stall:
+                channel.set_pause_generator(pauses(random.Random(f"{seed} {name}"), 0, stall))
+
+    async def run(self, accesses: list[dict[str, Any]]) -> None:
+        """Carry out ``accesses``: fields of :class:`ropewalk_sim.registers.Access`."""
+        for access in accesses:
+            while 0 <= self.clock < access["start"]:
+                await RisingEdge(self.write.clock)
+            for _ in range(self.most_polls):
+                try:
+                    value, response = await with_timeout(self.access(access), 10 * self.silence, "ns")
+                except SimTimeoutError:
+                    raise Fault(f"the register port did not answer for {self.silence} clocks") from None
+                if not access["mask"] or response or value & access["mask"] == access["until"]:
+                    break
+            else:
+                raise Fault("a register does not show what is waited for")
+            self.answers.append((value, response, self.clock))
+
+    async def access(self, access: dict[str, Any]) -> tuple[int, int]:
+        """The word that was read, or 0, and the response."""
+        if access["write"] is not None:
+            address, data = self.write.aw_channel._transaction_obj(), self.write.w_channel._transaction_obj()
+            address.awaddr, address.awprot = access["address"], 0
+            data.wdata, data.wstrb = access["write"], access["strobes"]
+            await self.write.aw_channel.send(address)
+            await self.write.w_channel.send(data)
+            return 0, int((await self.write.b_channel.recv()).bresp)
+        address = self.read.ar_channel._transaction_obj()
+        address.araddr, address.arprot = access["address"], 0
+        await self.read.ar_channel.send(address)
+        answer = await self.read.r_channel.recv()
+        return int(answer.rdata), int(answer.rresp)
 
 
 def pauses(generator: random.Random, start: int, share: float) -> Iterator[bool]:

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, ClassVar
@@ -33,6 +34,7 @@ from ropewalk_sim.engines.toolchain import (
 )
 from ropewalk_sim.engines.wires import containers, elements
 from ropewalk_sim.errors import EngineError
+from ropewalk_sim.registers import MOST_POLLS, SILENCE_CLOCKS, Answer
 
 BASE_SECONDS, SECONDS_PER_BEAT = 120, 0.5
 """A job that takes longer than this is ended. The bench's own limit, in clocks, is reached far earlier."""
@@ -118,6 +120,13 @@ class CocotbEngine:
             **{name: getattr(stalls, name) for name in ("seed", "data", "token", "output")},
             **{name: getattr(script, name) for name in ("data_start", "token_start", "output_start")},
             **{name: getattr(script, name) for name in ("interrupted_clocks", "reset_clocks")},
+            **{
+                name: [asdict(access) for access in getattr(script, name)]
+                for name in ("registers", "interrupted_registers", "meanwhile")
+            },
+            "registers_stall": stalls.registers,
+            "most_polls": MOST_POLLS,
+            "silence_clocks": SILENCE_CLOCKS,
         }
         (job / "job.json").write_text(json.dumps(fields))
 
@@ -153,6 +162,8 @@ class CocotbEngine:
         results = json.loads((job / "result.json").read_text())
         if "fault" in results:
             raise EngineError(f"{self.name}: {results['fault']}")
+        for fields in results.values():
+            fields["answers"] = tuple(Answer(*answer) for answer in fields["answers"])
         with np.load(job / "result.npz", allow_pickle=False) as arrays:
             outputs = {
                 name: {

@@ -12,7 +12,8 @@ from ropewalk_sim.stream_model import run_model
 class ModelEngine:
     """The model of the design in ``folder``. See :class:`ropewalk_sim.engines.Engine`.
 
-    It has no time: stalls change nothing, and a reset leaves nothing of what was interrupted.
+    It has no time: stalls change nothing, and a reset leaves nothing of what was interrupted. It has no register port
+    either: what registers change is part of its design.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -31,7 +32,9 @@ class ModelEngine:
         script: Script | None = None,
         progress: Progress | None = None,
     ) -> StreamOutput:
-        """Run ``stream`` through the model."""
+        """Run ``stream`` through the model. Raises ``ValueError`` where a script has accesses to registers."""
+        if script is not None and (script.registers or script.meanwhile or script.interrupted_registers):
+            raise ValueError("the model has no registers: give it the design that they make")
         output = run_model(self._design, stream)
         if progress is not None:
             progress(stream.beats, stream.beats)

@@ -28,6 +28,7 @@ from ropewalk_sim.engines.toolchain import (
 )
 from ropewalk_sim.engines.wires import data_words, pack_words, unpack_words
 from ropewalk_sim.errors import EngineError
+from ropewalk_sim.registers import MOST_POLLS, SILENCE_CLOCKS, Access, Answer
 
 HARNESS = Path(__file__).with_name("harness.cpp")
 CHUNK_CLOCKS = 1 << 17
@@ -40,11 +41,16 @@ USER_HOOKS = ("-DVL_USER_FATAL", "-DVL_USER_STOP", "-DVL_USER_WARN")
 RUNTIME = ("verilated.cpp", "verilated_threads.cpp")
 
 RUNNING, DONE, HUNG, TOO_MANY, VALID_DROPPED, PAYLOAD_CHANGED, VALID_IN_RESET, BROKEN = range(8)
+PORT_SILENT, PORT_UNASKED, PORT_CHANGED, POLLS_ENDLESS = range(8, 12)
 _FAULTS = {
     TOO_MANY: "more beats came out than went in",
     VALID_DROPPED: "m_axis_tvalid fell before the beat was taken",
     PAYLOAD_CHANGED: "the payload of m_axis changed before the beat was taken",
     VALID_IN_RESET: "m_axis_tvalid was high in reset",
+    PORT_SILENT: f"the register port did not answer for {SILENCE_CLOCKS} clocks",
+    PORT_UNASKED: "the register port answered what it was not asked",
+    PORT_CHANGED: "an answer of the register port changed before it was taken",
+    POLLS_ENDLESS: "a register does not show what is waited for",
 }
 
 # The current directory belongs to the whole process; the ROM files are found through it.
@@ -60,6 +66,28 @@ class _Source(ctypes.Structure):
     )
 
 
+_ACCESS = np.dtype(
+    [
+        *((name, "<u4") for name in ("address", "value", "mask", "answer")),
+        *((name, "<i4") for name in ("kind", "strobes", "response", "padding")),
+        *((name, "<i8") for name in ("start", "clock")),
+    ]
+)
+_READ, _WRITE, _POLL = range(3)
+
+
+class _Host(ctypes.Structure):
+    _fields_ = (
+        ("accesses", ctypes.c_void_p),
+        *((name, ctypes.c_int64) for name in ("count", "before", "done")),
+        *((name, ctypes.c_uint64) for name in ("random", "stall")),
+        *((name, ctypes.c_int64) for name in ("waited", "polls", "most_polls", "silence_limit")),
+        *((name, ctypes.c_int32) for name in ("active", "address", "data", "held")),
+        ("held_answer", ctypes.c_uint32),
+        ("held_response", ctypes.c_int32),
+    )
+
+
 class _Run(ctypes.Structure):
     _fields_ = (
         *((name, ctypes.c_void_p) for name in ("token_words", "data_words", "tid", "last")),
@@ -72,6 +100,7 @@ class _Run(ctypes.Structure):
         *((name, ctypes.c_int64) for name in ("clock", "quiet_limit", "hang_limit", "quiet", "idle")),
         *((name, ctypes.c_int64) for name in ("first_data_clock", "first_output_clock", "last_output_clock")),
         ("early_tokens", ctypes.c_int64),
+        ("host", _Host),
     )
 
 
@@ -131,7 +160,7 @@ class VerilatorEngine:
             before = None
             if script.interrupted is not None:
                 script.interrupted.check(self._design)
-                first = _Bench(self._design, script.interrupted, stalls, Script())
+                first = _Bench(self._design, script.interrupted, stalls, Script(registers=script.interrupted_registers))
                 self._check(handle, library.rw_reset(handle, 2), first)
                 self._check(handle, library.rw_step(handle, first.pointer, script.interrupted_clocks), first)
                 before = first.output(None)
@@ -184,7 +213,8 @@ class _Bench:
             np.ascontiguousarray(stream.last).view(np.uint8),
         )
         self._out = (np.zeros((beats, words), "<u4"), *(np.zeros(beats, np.uint8) for _ in range(3)))
-        states = np.random.SeedSequence(stalls.seed).generate_state(3, np.uint64)
+        states = np.random.SeedSequence(stalls.seed).generate_state(4, np.uint64)
+        self._accesses = _accesses((*script.registers, *script.meanwhile))
         seeds = [int(state) | 1 for state in states]
         token, data, output = (int(share * 2**32) for share in (stalls.token, stalls.data, stalls.output))
         self.run = _Run(
@@ -201,6 +231,15 @@ class _Bench:
             first_output_clock=-1,
             last_output_clock=-1,
             early_tokens=-1,
+            host=_Host(
+                accesses=self._accesses.ctypes.data,
+                count=len(script.registers) + len(script.meanwhile),
+                before=len(script.registers),
+                random=seeds[3],
+                stall=int(stalls.registers * 2**32),
+                most_polls=MOST_POLLS,
+                silence_limit=SILENCE_CLOCKS,
+            ),
         )
 
     @property
@@ -236,7 +275,23 @@ class _Bench:
             token_waits=run.token.waits,
             output_waits=run.output_waits,
             before=before,
+            answers=tuple(
+                Answer(int(one["answer"]), int(one["response"]), int(one["clock"]))
+                for one in self._accesses[: run.host.done]
+            ),
         )
+
+
+def _accesses(accesses: tuple[Access, ...]) -> np.ndarray:
+    """Accesses as the library reads and answers them; one more, so that there is always a first."""
+    table = np.zeros(len(accesses) + 1, _ACCESS)
+    for row, access in zip(table, accesses, strict=False):
+        row["address"], row["strobes"], row["mask"], row["start"] = (
+            access.address, access.strobes, access.mask, access.start
+        )  # fmt: skip
+        row["kind"] = _WRITE if access.write is not None else _POLL if access.mask else _READ
+        row["value"] = access.write if access.write is not None else access.until
+    return table
 
 
 def build_library(folder: Path) -> Path:

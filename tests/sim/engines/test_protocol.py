@@ -4,9 +4,10 @@ from pathlib import Path
 
 import pytest
 from ropewalk_sim import scenarios
-from ropewalk_sim.beats import Stalls
+from ropewalk_sim.beats import Script, Stalls
 from ropewalk_sim.engines import open_engine
 from ropewalk_sim.errors import EngineError
+from ropewalk_sim.registers import Access
 
 # A register between the data ports, which takes every descriptor. The fault is read from a ROM file, so that one
 # build serves all of them.
@@ -17,7 +18,11 @@ module ropewalk(
     output [127:0] m_axis_tdata, output [7:0] m_axis_tid, output [2:0] m_axis_tuser, output m_axis_tlast,
     output m_axis_tvalid, input m_axis_tready,
     input [63:0] s_axis_token_tdata, input s_axis_token_tvalid, output s_axis_token_tready,
-    input s_axil_awvalid, input s_axil_wvalid, input s_axil_arvalid, input s_axil_bready, input s_axil_rready
+    input s_axil_awvalid, input s_axil_wvalid, input s_axil_arvalid, input s_axil_bready, input s_axil_rready,
+    input [11:0] s_axil_awaddr, input [11:0] s_axil_araddr, input [2:0] s_axil_awprot, input [2:0] s_axil_arprot,
+    input [31:0] s_axil_wdata, input [3:0] s_axil_wstrb,
+    output s_axil_awready, output s_axil_wready, output s_axil_arready, output s_axil_bvalid, output s_axil_rvalid,
+    output [1:0] s_axil_bresp, output [1:0] s_axil_rresp, output [31:0] s_axil_rdata
 );
     reg [7:0] fault [0:0];
     initial $readmemh("fault.hex", fault);
@@ -26,6 +31,21 @@ module ropewalk(
     reg [7:0] tid = 0;
     reg last = 0;
     reg never;
+    // The register port reads 0 for ever. Faults: 7 no answer, 8 an answer unasked, 9 an answer that changes.
+    reg write_done = 0, read_done = 0, read_waited = 0;
+    assign s_axil_awready = s_axil_awvalid && s_axil_wvalid && !write_done;
+    assign s_axil_wready = s_axil_awready;
+    assign s_axil_arready = !read_done;
+    assign s_axil_bvalid = write_done || fault[0] == 8 && aresetn;
+    assign s_axil_rvalid = read_done && fault[0] != 7;
+    assign s_axil_bresp = 0;
+    assign s_axil_rresp = 0;
+    assign s_axil_rdata = {31'd0, fault[0] == 9 && read_waited};
+    always @(posedge aclk) begin
+        write_done <= aresetn && (s_axil_awready || write_done && !s_axil_bready);
+        read_done <= aresetn && (s_axil_arvalid && s_axil_arready || read_done && !(s_axil_rvalid && s_axil_rready));
+        read_waited <= s_axil_rvalid && !s_axil_rready;
+    end
     assign s_axis_token_tready = aresetn;
     assign s_axis_tready = aresetn && !full;
     assign m_axis_tvalid = fault[0] == 3 || fault[0] == 4 && aresetn || full && !(fault[0] == 1 && waited);
@@ -83,6 +103,28 @@ def test_a_fault_is_named(faulty, name, fault):
     stalls = Stalls(output=0.0 if fault == "too many" else 0.5)
     with pytest.raises(EngineError, match=rf"^{name}: in clock \d+: {message}"):
         engine.run(stream(engine), stalls=stalls)
+
+
+PORT_FAULTS = {
+    "no answer": (7, r"the register port did not answer for \d+ clocks"),
+    "an answer unasked": (8, "the register port answered what it was not asked"),
+    "an answer that changes": (9, "an answer of the register port changed before it was taken"),
+}
+
+
+@pytest.mark.parametrize("fault", PORT_FAULTS)
+def test_a_fault_of_the_register_port_is_named(faulty, fault):
+    number, message = PORT_FAULTS[fault]
+    engine = open_engine("verilator", faulty(number))
+    script = Script(meanwhile=(Access(address=0),) * 50)
+    with pytest.raises(EngineError, match=rf"^verilator: in clock \d+: {message}"):
+        engine.run(stream(engine), stalls=Stalls(registers=0.5), script=script)
+
+
+def test_a_register_port_that_does_not_answer_icarus(faulty):
+    engine = open_engine("icarus", faulty(7))
+    with pytest.raises(EngineError, match="the register port did not answer"):
+        engine.run(stream(engine), script=Script(registers=(Access(address=0),)))
 
 
 def test_icarus_sees_what_is_undefined(faulty):
