@@ -103,7 +103,7 @@ def pack_run(design: Design, arrays: Mapping[str, np.ndarray], scale: float | No
     position = check_range("position", arrays["position"], 0, (1 << POSITION_BITS) - 1, "a position")
     slot = _slots(design, arrays, tokens)
     flags = INVERSE * _inverse(arrays, tokens)
-    scale = None if scale is None else check_scale(scale)
+    scale = None if scale is None else check_scale(scale, design.data)
     saturated = 0
     if floats:
         doubles = np.concatenate([check_finite(name, array) for name, array in elements.items()], axis=1)
