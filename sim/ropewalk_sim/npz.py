@@ -112,14 +112,11 @@ def _load_array(where: str, archive: zipfile.ZipFile, member: zipfile.ZipInfo) -
         if dtype.hasobject:
             raise InputError(f"{where} holds Python objects, which are never read; save numbers or strings")
         if dtype.names is not None or dtype.subdtype is not None or dtype.itemsize == 0:
-            raise InputError(f"{where} has the type {cut(str(dtype), 60)}, and numbers or strings are wanted")
-        if len(shape) > 8:
-            raise InputError(f"{where} says it has {len(shape)} dimensions, and at most 8 are read")
+            raise InputError(f"{where} has the type {dtype}, and numbers or strings are wanted")
         expected = math.prod(shape) * dtype.itemsize
         left = member.file_size - file.tell()
-        if any(length < 0 for length in shape) or expected != left:
-            said = ", ".join(map(show, shape))
-            raise InputError(f"{where} says it has the shape [{said}] of {dtype}, and {left} bytes of data follow")
+        if any(length < 0 for length in shape) or len(shape) > 8 or expected != left:
+            raise InputError(f"{where} says it has the shape {list(shape)} of {dtype}, and {left} bytes of data follow")
         content = file.read(expected)
         if len(content) != expected or file.read(1):
             raise InputError(f"{where} is cut off")
