@@ -165,7 +165,9 @@ def test_nothing_but_a_file_is_ever_replaced(refused, monkeypatch, engine, npz, 
         (tmp_path / "loop").symlink_to("loop")
         before = {entry.name: entry.lstat() for entry in tmp_path.iterdir()}
         for target in ("pipe", "socket", "folder", "to_pipe", "to_socket", "to_folder", "loop"):
-            assert "cannot be written" in refused("run", engine, "--input", source, "--output", target, "--engine", "model")
+            assert "cannot be written" in refused(
+                "run", engine, "--input", source, "--output", target, "--engine", "model"
+            )
         after = {entry.name: entry.lstat() for entry in tmp_path.iterdir()}
     assert {name: (one.st_ino, one.st_mode) for name, one in before.items()} == {
         name: (one.st_ino, one.st_mode) for name, one in after.items()
