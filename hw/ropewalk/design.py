@@ -25,6 +25,9 @@ ROW_ROUND_TRIP = 48
 MAX_HEADS = 255
 """Heads of each kind that a register can count."""
 
+MAX_HEAD_DIM = 4096
+"""Elements of a head that an engine is made for. Published models stay at or below 512."""
+
 MAX_TABLE_ENTRIES = 1 << 22
 """Pairs that a table source may hold in all: beyond this no FPGA could hold it and Python should not try."""
 
@@ -178,6 +181,7 @@ class Design:
             for variant in self.geometry.variants:
                 pairs = len(variant.inverse_frequency)
                 check_software(variant.recipe, self.angle_model, variant.name, variant.amplitude, pairs)
+        check_range("head_dim", self.geometry.head_dim, 2, MAX_HEAD_DIM)
         if len(self.geometry.variants) > self.slots:
             raise InputError(
                 f"the model has {len(self.geometry.variants)} variants, which do not fit {self.slots} slots"
@@ -330,8 +334,8 @@ def check_range(what: str, value: object, low: int, high: int) -> None:
 
 
 def fitting_lanes(geometry: RotaryGeometry) -> tuple[int, ...]:
-    """The powers of two, to 32, that can be the lanes of an engine for ``geometry``, in rising order."""
-    return tuple(lanes for lanes in (1, 2, 4, 8, 16, 32) if geometry.head_dim % (2 * lanes) == 0)
+    """The powers of two that can be the lanes of an engine for ``geometry``, in rising order."""
+    return tuple(1 << bit for bit in range(MAX_HEAD_DIM.bit_length() - 1) if geometry.head_dim % (2 << bit) == 0)
 
 
 def default_lanes(geometry: RotaryGeometry) -> int:

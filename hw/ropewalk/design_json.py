@@ -8,6 +8,7 @@ from typing import Any, get_args
 
 from . import __version__
 from .design import MAX_HEADS, AngleModel, Coefficients, Design, Source
+from .errors import InputError
 from .formats import Rounding
 from .geometry.rotary import geometry_from_json, geometry_to_json
 from .strict_json import Keys
@@ -63,16 +64,17 @@ def design_from_json(values: dict[str, Any], where: str) -> Design:
     for name, known in _CHOICES.items():
         if choices[name] not in known:
             raise parameters.error(name, " or ".join(known))
-    design = Design(
-        geometry=geometry_from_json(values.get("geometry"), f"{where}: geometry"),
-        positions=parameters.integer("positions", 1, 1 << 24),
-        value_heads=parameters.required_integer("value_heads", 0, MAX_HEADS),
-        family=parameters.required_text("family"),
-        **{name: parameters.required_integer(name, 1, high) for name, high in _INTEGERS.items()},
-        **choices,
-    )
-    if values.get("digest") != geometry_digest(design):
-        raise top.error("digest", f"the digest of the geometry beside it, {geometry_digest(design)}")
+    geometry = geometry_from_json(values.get("geometry"), f"{where}: geometry")
+    integers = {name: parameters.required_integer(name, 1, high) for name, high in _INTEGERS.items()}
+    integers["value_heads"] = parameters.required_integer("value_heads", 0, MAX_HEADS)
+    positions, family = parameters.integer("positions", 1, 1 << 24), parameters.required_text("family")
+    try:
+        design = Design(geometry=geometry, positions=positions, family=family, **integers, **choices)
+        digest = geometry_digest(design)
+    except InputError as refusal:  # what does not fit together; it does not know of the file
+        raise top.refuse(str(refusal)) from None
+    if values.get("digest") != digest:
+        raise top.error("digest", f"the digest of the geometry beside it, {digest}")
     return design
 
 

@@ -26,14 +26,20 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.\-]{0,63}")
 Choice = TypeVar("Choice", bound=str)
 
 
-class _Refused(str):
-    """Stands for a number that JSON or a double cannot hold, until the object it is in gives it a name."""
+class _Refused:
+    """Stands for a number that JSON or a double cannot hold: no reader takes it, and a key that nobody reads may have it.
+
+    Published configurations of state-space hybrids hold an Infinity that has nothing to do with positions.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text = text
 
 
 def show(value: object) -> str:
     """``value`` as a short piece of a sentence, safe whatever it holds."""
     if isinstance(value, _Refused):
-        return str(value)
+        return value.text
     if isinstance(value, dict):
         return "an object"
     if isinstance(value, (list, tuple)):
@@ -44,8 +50,12 @@ def show(value: object) -> str:
         return "null"
     if isinstance(value, int) and abs(value) >= 10**MAX_DIGITS:
         return "an integer that is far too large"
-    text = ascii(value)
-    return text if len(text) <= 60 else text[:57] + "..."
+    return cut(ascii(value), 60)
+
+
+def cut(text: str, most: int) -> str:
+    """``text``, of at most ``most`` characters: three dots stand for the rest."""
+    return text if len(text) <= most else text[: most - 3] + "..."
 
 
 def show_path(path: object) -> str:
@@ -61,7 +71,8 @@ def load_json_object(path: Path) -> dict[str, Any]:
     ------
     InputError
         If the file cannot be read, is not a regular file, is larger than :data:`MAX_BYTES`, is not UTF-8, is not
-        JSON, nests too deeply, repeats a key, holds NaN, an infinity or a number beyond a double, or is not an object.
+        JSON, nests too deeply, repeats a key, or is not an object. NaN, infinities and numbers beyond a double are
+        refused by whoever reads the key that has them.
     """
     name = show_path(path)
     try:
@@ -87,9 +98,6 @@ def parse_json_object(data: bytes, name: str) -> dict[str, Any]:
         for key, value in pairs:
             if key in built:
                 raise InputError(f"{name}: the key {show(key)} stands twice in one object")
-            for item in _leaves(value):
-                if isinstance(item, _Refused):
-                    raise InputError(f"{name}: {show(key)} must be a finite number, not {item}")
             built[key] = value
         return built
 
@@ -112,17 +120,6 @@ def parse_json_object(data: bytes, name: str) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise InputError(f"{name} must hold a JSON object, not {show(value)}")
     return value
-
-
-def _leaves(value: object) -> Iterator[object]:
-    """The values inside lists of lists; objects inside them have been looked at already."""
-    waiting = [value]
-    while waiting:
-        item = waiting.pop()
-        if isinstance(item, list):
-            waiting.extend(item)
-        else:
-            yield item
 
 
 def _parse_float(text: str) -> float | _Refused:

@@ -107,7 +107,7 @@ def errors_lsb(design: Design, stream: StreamInput, output: StreamOutput) -> NDA
 def rotated_tokens(design: Design, stream: StreamInput, output: StreamOutput) -> NDArray[np.bool_]:
     """``bool [tokens]``: whether a token was to be rotated and has no error on any beat."""
     passed = (stream.descriptors[:, 0] >> 8) & PASS != 0
-    return ~passed & ~output.error.reshape(stream.tokens, -1).any(axis=1)
+    return ~passed & ~output.error.reshape(stream.tokens, design.beats_per_token).any(axis=1)
 
 
 def accuracy(design: Design, stream: StreamInput, output: StreamOutput, *, skip: int = 0) -> list[Accuracy]:

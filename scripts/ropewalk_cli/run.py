@@ -4,9 +4,8 @@ from pathlib import Path
 
 import click
 from ropewalk.emit.folder import load_design
-from ropewalk.errors import InputError
 from ropewalk_sim.engines import ENGINES
-from ropewalk_sim.npz import load_npz, save_npz
+from ropewalk_sim.npz import check_target, load_npz, save_npz
 from ropewalk_sim.stream import pack_run, unpack_run
 
 from .console import note, progress
@@ -51,8 +50,7 @@ def run(folder: Path, source: Path, target: Path, engine: str, scale: float | No
     DIR is a folder that `generate` wrote.
     """
     design = load_design(folder)
-    if target.is_dir() or not target.absolute().parent.is_dir():
-        raise InputError(f"cannot write {target}: it is a folder, or the folder it would lie in is not there")
+    check_target(target)
     packed = pack_run(design, load_npz(source), scale)
     with progress(f"running {engine}") as tell:
         output = ENGINES[engine](folder).run(packed.stream, progress=tell)

@@ -5,11 +5,15 @@ ends of the word. Everything that cannot be used is an :class:`~ropewalk.errors.
 """
 
 import math
+import sys
 from collections.abc import Mapping
 
 import numpy as np
 from ropewalk.errors import InputError
 from ropewalk.formats import Format
+
+SMALLEST_SCALE = sys.float_info.min
+"""The smallest normal double, 2**-1022: below it a division loses digits, or overflows."""
 
 
 def check_array(arrays: Mapping[str, np.ndarray], name: str, shape: tuple[int | None, ...], axes: str) -> np.ndarray:
@@ -64,11 +68,15 @@ def check_finite(name: str, array: np.ndarray) -> np.ndarray:
     return double
 
 
-def check_scale(scale: float) -> float:
-    """``scale``, which must be a finite number above 0."""
+def check_scale(scale: float, data: Format) -> float:
+    """``scale``, which must be a finite number above 0, neither too small to divide by nor too large for its words."""
     if isinstance(scale, bool) or not isinstance(scale, (int, float)) or not math.isfinite(scale) or scale <= 0:
         raise InputError(f"scale must be a finite number above 0, not {scale!r}")
-    return float(scale)
+    scale = float(scale)
+    if scale < SMALLEST_SCALE or not math.isfinite(scale * data.minimum):
+        largest = sys.float_info.max / -data.minimum
+        raise InputError(f"scale must lie in {SMALLEST_SCALE:.3g} .. {largest:.3g}, not {scale!r}: words are doubles")
+    return scale
 
 
 def default_scale(largest: float, amplitude: float, data: Format, coefficient: Format) -> float:
@@ -77,13 +85,15 @@ def default_scale(largest: float, amplitude: float, data: Format, coefficient: F
     A rotated element is at most ``sqrt(2) * amplitude`` times the largest input (TRUTH.md, section 4), an element
     that passes at most 1 times. Room is kept for the rounding of the coefficients (within one LSB, and the
     amplitude's own), for that of the input, magnified, and for that of the result. All zeros take the scale of a
-    largest element of 1.
+    largest element of 1. Never below :data:`SMALLEST_SCALE`, at which elements below half of it become 0.
     """
     gain = max(1.0, math.sqrt(2.0) * (amplitude + 2.0 / coefficient.one))
     room = data.maximum - gain / 2 - 0.5
     # math.frexp: bound = fraction * 2**exponent, fraction in 0.5 .. 1; an exact power of two needs one less.
-    fraction, exponent = math.frexp((largest or 1.0) * (gain / room))
-    return math.ldexp(1.0, max(exponent - (fraction == 0.5), -1000))
+    # The exponent of the largest element is taken out first: its product with gain / room might underflow.
+    mantissa, size = math.frexp(largest or 1.0)
+    fraction, exponent = math.frexp(mantissa * (gain / room))
+    return max(math.ldexp(1.0, max(size + exponent - (fraction == 0.5), -1022)), SMALLEST_SCALE)
 
 
 def quantise(values: np.ndarray, scale: float, data: Format) -> tuple[np.ndarray, int]:
@@ -93,7 +103,8 @@ def quantise(values: np.ndarray, scale: float, data: Format) -> tuple[np.ndarray
     a half before flooring is wrong for the double below a half.
     """
     with np.errstate(over="ignore"):
-        quotient = values / scale
+        # What saturates by far needs no exact value; infinity minus infinity would be none at all.
+        quotient = np.clip(values / scale, 2.0 * data.minimum, 2.0 * data.maximum)
     below = np.floor(quotient)
     words = below + (quotient - below >= 0.5)
     clipped = np.clip(words, data.minimum, data.maximum)

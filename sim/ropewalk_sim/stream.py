@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from ropewalk.design import POSITION_BITS, Design
 from ropewalk.errors import InputError
+from ropewalk.strict_json import show
 
 from .beats import (
     INVERSE,
@@ -87,7 +88,7 @@ def pack_run(design: Design, arrays: Mapping[str, np.ndarray], scale: float | No
             raise InputError(f"the array {name} is given, and this design has no such heads")
         if name not in wanted and name not in ("position", "variant", "inverse"):
             known = ", ".join([*wanted, "position", "variant", "inverse"])
-            raise InputError(f"the array {name!r} is not known; these are: {known}")
+            raise InputError(f"the array {show(name)} is not known; these are: {known}")
     head_dim = design.geometry.head_dim
     tokens = len(check_array(arrays, "position", (None,), "[tokens]"))
     labels = {"q": "[tokens, query_heads, head_dim]", "k": "[tokens, key_heads, head_dim]",
@@ -103,7 +104,7 @@ def pack_run(design: Design, arrays: Mapping[str, np.ndarray], scale: float | No
     position = check_range("position", arrays["position"], 0, (1 << POSITION_BITS) - 1, "a position")
     slot = _slots(design, arrays, tokens)
     flags = INVERSE * _inverse(arrays, tokens)
-    scale = None if scale is None else check_scale(scale)
+    scale = None if scale is None else check_scale(scale, design.data)
     saturated = 0
     if floats:
         doubles = np.concatenate([check_finite(name, array) for name, array in elements.items()], axis=1)
@@ -164,7 +165,7 @@ def _slots(design: Design, arrays: Mapping[str, np.ndarray], tokens: int) -> np.
     found, inverse = np.unique(variant, return_inverse=True)
     for name in found:
         if str(name) not in slots:
-            raise InputError(f"variant {str(name)!r} is not known; the design has: {', '.join(slots)}")
+            raise InputError(f"variant {show(str(name))} is not known; the design has: {', '.join(slots)}")
     return np.array([slots[str(name)] for name in found], np.int64)[inverse]
 
 

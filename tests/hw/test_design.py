@@ -14,8 +14,14 @@ GEMMA = read_model("gemma-3-270m")
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"lanes": 3}, "3 lanes do not fit head_dim 256: 2 x lanes must divide it; these do: 1, 2, 4, 8, 16, 32"),
-        ({"lanes": 0}, "0 lanes do not fit head_dim 256: 2 x lanes must divide it; these do: 1, 2, 4, 8, 16, 32"),
+        (
+            {"lanes": 3},
+            "3 lanes do not fit head_dim 256: 2 x lanes must divide it; these do: 1, 2, 4, 8, 16, 32, 64, 128",
+        ),
+        (
+            {"lanes": 0},
+            "0 lanes do not fit head_dim 256: 2 x lanes must divide it; these do: 1, 2, 4, 8, 16, 32, 64, 128",
+        ),
         ({"data_width": 33}, "data width must be an integer from 4 to 32, not 33"),
         ({"coefficient_width": 7}, "coefficient width must be an integer from 8 to 24, not 7"),
         ({"phase_bits": 49}, "phase bits must be an integer from 16 to 48, not 49"),

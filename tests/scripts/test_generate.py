@@ -110,10 +110,11 @@ def test_a_folder_in_use_is_kept_unless_forced(ropewalk, refused, config, tmp_pa
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["config.json", "out"]
 
 
-def test_force_does_not_replace_what_ropewalk_did_not_write(refused, config, tmp_path):
+def test_force_does_not_replace_what_ropewalk_did_not_write(ropewalk, refused, config, tmp_path):
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "thesis.txt").write_text("years of work")
-    refused("generate", config(), "-o", tmp_path / "out", "--force")
+    refused("generate", config(), "-o", tmp_path / "out")
+    assert ropewalk("generate", config(), "-o", tmp_path / "out", "--force").code == 0
     assert (tmp_path / "out" / "thesis.txt").read_text() == "years of work"
 
 

@@ -1,9 +1,12 @@
 """``ropewalk run``: arrays in, arrays out, and arrays that cannot be used."""
 
 import math
+import os
+import socket
 
 import numpy as np
 import pytest
+from ropewalk_cli import run as command
 
 
 def loaded(path):
@@ -127,7 +130,7 @@ def test_a_file_that_is_no_npz_is_refused(refused, engine, tmp_path, content):
     assert [entry.name for entry in tmp_path.iterdir()] == ["X.npz"]
 
 
-@pytest.mark.parametrize("scale", ["0", "-1", "nan", "inf"])
+@pytest.mark.parametrize("scale", ["0", "-1", "nan", "inf", "1e-320", "2.2e-308", "1e305"])
 def test_a_scale_that_is_none_is_refused(refused, engine, npz, arrays, tmp_path, scale):
     refused("run", engine, "--input", npz(arrays), "--output", tmp_path / "Y.npz", "--scale", scale)
 
@@ -145,3 +148,59 @@ def test_a_damaged_design_is_refused(refused, npz, arrays, tmp_path, text):
     (tmp_path / "design").mkdir()
     (tmp_path / "design" / "design.json").write_text(text)
     refused("run", tmp_path / "design", "--input", npz(arrays), "--output", tmp_path / "Y.npz")
+
+
+def test_nothing_but_a_file_is_ever_replaced(refused, monkeypatch, engine, npz, arrays, tmp_path):
+    """Pipes, sockets, folders, links to them and loops of links are refused before anything runs, and stay."""
+    monkeypatch.setitem(command.ENGINES, "model", lambda folder: pytest.fail("it ran"))
+    source = npz(arrays)
+    os.mkfifo(tmp_path / "pipe")
+    # A long path would not fit into a socket's address.
+    monkeypatch.chdir(tmp_path)
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind("socket")
+        (tmp_path / "folder").mkdir()
+        for name in ("pipe", "socket", "folder"):
+            (tmp_path / f"to_{name}").symlink_to(name)
+        (tmp_path / "loop").symlink_to("loop")
+        before = {entry.name: entry.lstat() for entry in tmp_path.iterdir()}
+        for target in ("pipe", "socket", "folder", "to_pipe", "to_socket", "to_folder", "loop"):
+            assert "cannot be written" in refused(
+                "run", engine, "--input", source, "--output", target, "--engine", "model"
+            )
+        after = {entry.name: entry.lstat() for entry in tmp_path.iterdir()}
+    assert {name: (one.st_ino, one.st_mode) for name, one in before.items()} == {
+        name: (one.st_ino, one.st_mode) for name, one in after.items()
+    }
+
+
+def test_a_link_to_a_file_stays_one(ropewalk, engine, npz, arrays, tmp_path):
+    """What the link points to is replaced, or made where it is not there yet."""
+    (tmp_path / "far").mkdir()
+    (tmp_path / "far" / "old.npz").write_bytes(b"old")
+    for name in ("old", "new"):
+        link = tmp_path / f"{name}.npz"
+        link.symlink_to(f"far/{name}.npz")
+        assert ropewalk("run", engine, "--input", npz(arrays), "--output", link, "--engine", "model").code == 0
+        assert link.is_symlink()
+        assert loaded(tmp_path / "far" / f"{name}.npz")["error"].tolist() == [0] * 5
+
+
+def test_integers_are_raw_words_whatever_the_scale(run, arrays):
+    """The scale of integers is what the caller says of them: it comes back, and changes no word."""
+    plain, _ = run(arrays)
+    scaled, _ = run(arrays, "--scale", "0.25")
+    assert (plain["scale"], scaled["scale"]) == (1, 0.25)
+    assert scaled["q"].dtype == np.int32
+    assert np.array_equal(scaled["q"], plain["q"]) and np.array_equal(scaled["k"], plain["k"])
+
+
+@pytest.mark.parametrize("factor", [1e-30, 1e-310, 1e-325])
+def test_the_smallest_floats_have_a_scale_of_their_own(run, arrays, factor):
+    """Down to the smallest double: the default scale is a normal one, and a word is the float over it."""
+    tiny = {"q": arrays["q"] * factor, "k": arrays["k"] * factor, "position": arrays["position"]}
+    found, result = run(tiny)
+    assert result.err == ""
+    scale = float(found["scale"])
+    assert scale >= 2.0**-1022 and math.frexp(scale)[0] == 0.5
+    assert np.abs(found["q"][0] - tiny["q"][0]).max() <= scale / 2

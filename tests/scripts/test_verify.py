@@ -135,3 +135,13 @@ def test_what_cannot_be_verified_is_refused(refused, engine, npz, arrays, tmp_pa
     refused("verify", engine, "--input", tmp_path / "nothing.npz")
     arrays["q"] = np.zeros((5, 3, 8), np.int64)
     refused("verify", engine, "--input", npz(arrays))
+
+
+def test_an_input_without_tokens(ropewalk, engine, npz, arrays):
+    """Every engine answers nothing with nothing."""
+    empty = npz({name: array[:0] for name, array in arrays.items()})
+    result = ropewalk("verify", engine, "--json", "--input", empty)
+    assert (result.code, result.err) == (0, "")
+    document = json.loads(result.out)
+    assert [(entry["tokens"], entry["beats"], entry["error"]) for entry in document["engines"]] == [(0, 0, None)] * 4
+    assert document["variants"][0]["tokens"] == 0 and document["variants"][0]["worst_lsb"] is None

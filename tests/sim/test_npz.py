@@ -65,7 +65,7 @@ def test_what_we_write_numpy_reads_under_the_name_that_was_given(tmp_path):
 
 
 def test_a_file_that_cannot_be_written_leaves_nothing_behind(tmp_path):
-    with pytest.raises(InputError, match=r"y\.npz: cannot be written: No such file or directory"):
+    with pytest.raises(InputError, match=r"y\.npz: cannot be written: there is no folder"):
         save_npz(tmp_path / "missing" / "y.npz", {"q": np.arange(5)})
     (tmp_path / "folder").mkdir()
     with pytest.raises(InputError, match="folder: cannot be written"):
@@ -124,6 +124,44 @@ def test_a_header_that_makes_no_sense(tmp_path, shape):
     text = f"{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}}}\n".encode()
     content = b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text
     assert "is not a plain numpy array" in refusal(write_zip(tmp_path / "x.npz", ("q.npy", content)))
+
+
+@pytest.mark.parametrize("name", ["\x1b[2J", "\u202eq", "a\nb", "x" * 60_000])
+def test_a_name_that_is_made_to_hurt_is_told_in_one_short_sentence(tmp_path, name):
+    """Names come from the archive; what quotes them must be printable and short, whichever fault it is about."""
+    once = write_zip(tmp_path / "x.npz", (f"{name}.npy", b"no array"))
+    with pytest.warns(UserWarning, match="Duplicate name"):
+        twice = write_zip(tmp_path / "y.npz", *[(f"{name}.npy", npy(np.zeros(3)))] * 2)
+    damaged = tmp_path / "z.npz"
+    damaged.write_bytes(once.read_bytes().replace(b"no array", b"an array"))
+    for path in (once, twice, damaged):
+        sentence = refusal(path)
+        assert sentence.isprintable()
+        assert len(sentence) < 400 + len(str(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("kind", "shape", "said"),
+    [
+        ("[('" + "n" * 5000 + "', '<i4')]", "(3,)", "numbers or strings are wanted"),
+        ("'<f8'", "(" + "1, " * 2000 + ")", "says it has 2000 dimensions, and at most 8 are read"),
+        ("'<f8'", f"(0x{'f' * 9000},)", "the shape [an integer that is far too large]"),
+    ],
+    ids=["long type", "many dimensions", "large dimension"],
+)
+def test_a_header_that_is_long_is_told_in_one_short_sentence(tmp_path, kind, shape, said):
+    text = f"{{'descr': {kind}, 'fortran_order': False, 'shape': {shape}}}\n".encode()
+    content = b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text + bytes(24)
+    sentence = refusal(write_zip(tmp_path / "x.npz", ("q.npy", content)))
+    assert said in sentence
+    assert len(sentence) < 300 + len(str(tmp_path))
+
+
+def test_a_header_that_nests_too_deeply_is_told_as_such(tmp_path):
+    """Python's parser answers with a MemoryError without a word."""
+    head = b"-" * 9000 + b"1\n"
+    content = b"\x93NUMPY\x01\x00" + len(head).to_bytes(2, "little") + head
+    assert "(its header makes no sense)" in refusal(write_zip(tmp_path / "x.npz", ("q.npy", content)))
 
 
 def test_types_that_are_no_numbers_or_strings(tmp_path):

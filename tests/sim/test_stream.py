@@ -137,6 +137,8 @@ REFUSED = {
     "q is missing": (words(q=None), r"the array q \[tokens, query_heads, head_dim\] is missing"),
     "position is missing": (words(position=None), r"the array position \[tokens\] is missing"),
     "unknown array": (words(x=np.zeros(3)), "the array 'x' is not known; these are: q, k, position, variant, inverse"),
+    "long name": (words(**{"x" * 60_000: np.zeros(3)}), "the array 'x{56}... is not known"),
+    "long variant": (words(variant=np.array(["x" * 60_000] * 3)), "variant 'x{56}... is not known"),
     "no value heads": (words(v=np.zeros((3, 1, 4), int)), "the array v is given, and this design has no such heads"),
     "wrong heads": (
         words(k=np.zeros((3, 2, 4), int)),

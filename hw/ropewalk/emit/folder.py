@@ -18,6 +18,9 @@ from .verilog import emit_verilog, rom_text
 
 DESCRIPTION = "design.json"
 
+WRITTEN = ("README.md", "ropewalk.v", "rows.hex", "sine.hex", "slots.hex", "steps.hex")
+"""What `generate` may write beside the description, and replaces when it is forced to."""
+
 
 def derived_facts(design: Design, *, latency: int, crcs: list[int]) -> dict[str, Any]:
     """What a reader of ``design.json`` wants to know and every program can compute from the rest."""
@@ -62,41 +65,72 @@ def write_design_folder(design: Design, folder: Path, *, force: bool = False) ->
     check_geometry(design.geometry)
     check_target(folder, force=force)
     files = design_files(design)
-    parent = folder.absolute().parent
+    # A link to a folder stays one: its target is written.
+    target = folder.resolve()
+    made: list[Path] = []
     staging = None
     try:
-        parent.mkdir(parents=True, exist_ok=True)
-        staging = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=parent))
+        made = _make_parents(target)
+        staging = Path(tempfile.mkdtemp(prefix=f".{target.name[:40]}-", dir=target.parent))
         inside = staging / "new"
         inside.mkdir()
         for name, text in files.items():
             (inside / name).write_text(text, encoding="utf-8", newline="\n")
-        if folder.exists():
-            folder.rename(staging / "old")
-        inside.rename(folder)
+        if target.is_dir() and any(target.iterdir()):
+            _replace_files(inside, target)
+        else:
+            inside.rename(target)
+        made = []
     except OSError as error:
         raise InputError(f"cannot write the folder {folder}: {error.strerror or error}") from error
     finally:
         if staging is not None:
-            # A folder that was moved away but not replaced goes back.
-            if (staging / "old").exists() and not folder.exists():
-                (staging / "old").rename(folder)
             shutil.rmtree(staging, ignore_errors=True)
+        for parent in reversed(made):
+            parent.rmdir()
+
+
+def _make_parents(folder: Path) -> list[Path]:
+    """Make what is missing above ``folder``; what was made, outermost first."""
+    missing = []
+    for parent in folder.parents:
+        if parent.exists():
+            break
+        missing.append(parent)
+    made: list[Path] = []
+    try:
+        for parent in reversed(missing):
+            parent.mkdir()
+            made.append(parent)
+    except OSError:
+        for parent in reversed(made):
+            parent.rmdir()
+        raise
+    return made
+
+
+def _replace_files(inside: Path, folder: Path) -> None:
+    """Put the files in ``inside`` in place of what an earlier ``generate`` wrote into ``folder``; others stay.
+
+    The description goes first and comes last: a folder that is interrupted on the way has none, and no command takes
+    it for an engine.
+    """
+    (folder / DESCRIPTION).unlink(missing_ok=True)
+    for name in WRITTEN:
+        if not (inside / name).exists():
+            (folder / name).unlink(missing_ok=True)
+    for file in sorted(inside.iterdir(), key=lambda path: path.name == DESCRIPTION):
+        file.replace(folder / file.name)
 
 
 def check_target(folder: Path, *, force: bool) -> None:
     """Refuse a folder that must not be written, before any work is done."""
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{folder} is a file; give a folder")
-    if folder.is_dir():
-        held = sorted(entry.name for entry in folder.iterdir())
-        if held and not force:
-            raise InputError(f"the folder {folder} is not empty; give another one, or --force to replace it")
-        if held and DESCRIPTION not in held:
-            raise InputError(
-                f"the folder {folder} holds {held[0]} but no {DESCRIPTION}, so Ropewalk did not write it and does not "
-                f"replace it; give another one"
-            )
+    if folder.is_dir() and not force and any(folder.iterdir()):
+        raise InputError(
+            f"the folder {folder} is not empty; give another one, or --force to replace what generate wrote there"
+        )
 
 
 def load_design(folder: Path) -> Design:

@@ -253,6 +253,10 @@ def _shape(keys: Keys, top: Shape | None) -> Shape:
             raise keys.error(key, "even")
     if rotary_start + rotary_dim > head_dim:
         raise keys.refuse(f"{keys.name('rotary_dim')} {rotary_dim} does not fit head_dim {head_dim}")
+    if shape.query_heads % shape.key_heads:
+        raise keys.refuse(
+            f"{keys.name('key_heads')} {shape.key_heads} does not divide the {shape.query_heads} query heads"
+        )
     return shape
 
 

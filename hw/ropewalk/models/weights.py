@@ -4,6 +4,7 @@ Nothing is unpickled, and nothing is read before its size is known to be within 
 pickles: they are refused by name.)
 """
 
+import math
 import struct
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,7 +16,7 @@ from safetensors import SafetensorError, safe_open
 
 from ..errors import InputError
 from ..geometry.learned import MAX_DIMENSION, MAX_ROWS, LearnedGeometry
-from ..strict_json import Keys, load_json_object, parse_json_object, show, show_path
+from ..strict_json import Keys, cut, load_json_object, parse_json_object, show, show_path
 from .gguf_header import read_header
 from .gguf_tensors import gguf_in, read_table
 
@@ -113,7 +114,10 @@ def _from_npy(path: Path) -> Table:
                 shape, _, kind = np.lib.format.read_array_header_2_0(file)
             else:
                 raise InputError(f"{where} has version {version[0]}.{version[1]} of npy; 1.0 and 2.0 are read")
-            _check(where, shape, kind.kind == "f" and kind.itemsize in (2, 4, 8), str(kind))
+            _check(where, shape, kind.kind == "f" and kind.itemsize in (2, 4, 8), cut(str(kind), 60))
+            wanted, held = math.prod(shape) * kind.itemsize, path.stat().st_size - file.tell()
+            if wanted > held:  # before numpy takes the memory for it
+                raise InputError(f"{where} is cut off: its table takes {wanted} bytes, and {held} are there")
             file.seek(0)
             values = np.lib.format.read_array(file, allow_pickle=False)
     except OSError as error:
@@ -122,7 +126,9 @@ def _from_npy(path: Path) -> Table:
         raise
     except Exception as error:  # numpy's parser of the header raises what Python's own raises
         raise InputError(f"{where} is not a whole npy file: {_first_line(error)}") from None
-    return values.astype(np.float64 if values.dtype.itemsize == 8 else np.float32).reshape(_table_shape(shape))
+    if not values.dtype.isnative:
+        values = values.byteswap(inplace=True).view(values.dtype.newbyteorder())
+    return _floats(values, values.dtype.itemsize == 8).reshape(_table_shape(shape))
 
 
 def _from_safetensors(path: Path, name: str | None, geometry: LearnedGeometry | None) -> Table:
@@ -140,7 +146,12 @@ def _from_safetensors(path: Path, name: str | None, geometry: LearnedGeometry | 
         raise InputError(f"{where} is not a whole safetensors file: {_first_line(error)}") from None
     except OSError as error:
         raise InputError(f"{where} cannot be read: {error.strerror or _first_line(error)}") from None
-    return values.astype(np.float64 if kind == "F64" else np.float32).reshape(_table_shape(shape))
+    return _floats(values, kind == "F64").reshape(_table_shape(shape))
+
+
+def _floats(values: npt.NDArray[Any], doubles: bool) -> Table:
+    """``values`` as float64 or float32; where they are that already, without a copy, since a table may take 512 MB."""
+    return values.astype(np.float64 if doubles else np.float32, copy=False)
 
 
 def _check_header(path: Path) -> int:
@@ -244,9 +255,10 @@ def _table_shape(shape: Sequence[int]) -> tuple[int, ...]:
 
 
 def _shape(shape: Sequence[int]) -> str:
-    return " x ".join(map(str, shape)) or "()"
+    return " x ".join(map(show, shape[:8])) + (" x ..." if len(shape) > 8 else "") or "()"
 
 
 def _first_line(error: Exception) -> str:
-    text = " ".join(str(error).split()) or type(error).__name__
-    return show_path(text[:200])
+    # numpy's header goes through Python's parser, which answers deep nesting with a MemoryError that says nothing
+    text = " ".join(str(error).split()) or "its header makes no sense"
+    return show_path(cut(text, 200))

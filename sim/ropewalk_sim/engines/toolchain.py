@@ -1,8 +1,10 @@
 """Finding the programs that simulate Verilog, and calling them so that a failure says why."""
 
+import contextlib
 import importlib.util
 import os
 import shutil
+import signal
 import subprocess
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -77,25 +79,40 @@ def run_tool(
     EngineError
         If the program cannot be started, fails, or takes more than ``timeout`` seconds. The message ends with the
         last lines that it printed.
+
+    Whatever ends the wait early, a Ctrl-C too, ends the program with everything that it started.
     """
     try:
-        done = subprocess.run(
+        process = subprocess.Popen(
             [str(part) for part in command],
             cwd=folder,
             env=dict(environment) if environment is not None else verilator_environment_or_own(command),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            timeout=timeout,
-            check=False,
+            start_new_session=True,
         )
     except OSError as error:
         raise EngineError(f"{what} cannot be started: {error.strerror} ({command[0]})") from None
-    except subprocess.TimeoutExpired as error:
-        raise EngineError(f"{what} took more than {timeout:.0f} s{tail(error.stdout)}") from None
-    if done.returncode != 0:
-        raise EngineError(f"{what} failed with code {done.returncode}{tail(done.stdout)}")
-    return done.stdout.decode(errors="replace")
+    with process:
+        try:
+            output, _ = process.communicate(timeout=timeout)
+        except subprocess.TimeoutExpired as error:
+            end_group(process)
+            raise EngineError(f"{what} took more than {timeout:.0f} s{tail(error.stdout)}") from None
+        except BaseException:  # Ctrl-C above all
+            end_group(process)
+            raise
+    if process.returncode != 0:
+        raise EngineError(f"{what} failed with code {process.returncode}{tail(output)}")
+    return output.decode(errors="replace")
+
+
+def end_group(process: subprocess.Popen[bytes]) -> None:
+    """End a process that leads a session of its own, and all that it started: a compiler is several programs."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
 
 
 def verilator_environment_or_own(command: Sequence[str | Path]) -> dict[str, str]:

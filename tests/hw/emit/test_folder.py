@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from ropewalk.design import Design, default_lanes
-from ropewalk.emit.folder import changed_roms, load_design, write_design_folder
+from ropewalk.emit.folder import WRITTEN, changed_roms, load_design, write_design_folder
 from ropewalk.errors import InputError
 from ropewalk.models import read_model
 
@@ -94,21 +94,52 @@ def test_missing_and_short_files_are_found(engine: Path) -> None:
     ]
 
 
-def test_a_full_folder_is_not_replaced_unasked(engine: Path) -> None:
-    before = sorted(path.name for path in engine.iterdir())
+def test_a_full_folder_is_not_touched_unasked(engine: Path) -> None:
+    before = {path.name: path.read_bytes() for path in engine.iterdir()}
     with pytest.raises(InputError, match="is not empty; give another one, or --force"):
-        write_design_folder(make_design(), engine)
-    assert sorted(path.name for path in engine.iterdir()) == before
-    write_design_folder(make_design(lanes=1), engine, force=True)
+        write_design_folder(make_design(lanes=1), engine)
+    assert {path.name: path.read_bytes() for path in engine.iterdir()} == before
+
+
+def test_force_replaces_what_generate_wrote_and_nothing_else(engine: Path) -> None:
+    """A stranger's files stay, whether the folder was an engine before or not."""
+    (engine / "mywork.v").write_text("three years")
+    write_design_folder(make_design(lanes=1, source="table", positions=20), engine, force=True)
     assert load_design(engine).lanes == 1
+    assert changed_roms(load_design(engine), engine) == []
+    assert (engine / "mywork.v").read_text() == "three years"
+    # No file of the engine that was there before is left to be taken for one of the new engine.
+    names = {path.name for path in engine.iterdir()}
+    assert names == {"README.md", "design.json", "mywork.v", "ropewalk.v", "rows.hex", "slots.hex"}
     assert [path.name for path in engine.parent.iterdir()] == [engine.name]
 
 
-def test_a_strangers_folder_is_never_replaced(tmp_path: Path) -> None:
+def test_force_takes_a_folder_that_was_no_engine(tmp_path: Path) -> None:
+    (tmp_path / "design.json").write_text('{"foreign": 1}')
     (tmp_path / "thesis.txt").write_text("three years")
-    with pytest.raises(InputError, match=r"holds thesis.txt but no design.json, so Ropewalk did not write it"):
-        write_design_folder(make_design(), tmp_path, force=True)
+    write_design_folder(make_design(), tmp_path, force=True)
+    assert load_design(tmp_path) == make_design()
     assert (tmp_path / "thesis.txt").read_text() == "three years"
+
+
+def test_every_written_file_is_known_to_be_ours(written: Path) -> None:
+    assert {path.name for path in written.iterdir()} <= {"design.json", *WRITTEN}
+
+
+def test_a_link_to_a_folder_stays_a_link(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    write_design_folder(make_design(), tmp_path / "link")
+    assert (tmp_path / "link").is_symlink()
+    assert load_design(tmp_path / "real") == make_design()
+
+
+def test_parents_are_made_and_not_left_behind(tmp_path: Path) -> None:
+    write_design_folder(make_design(), tmp_path / "a" / "b" / "engine")
+    assert load_design(tmp_path / "a" / "b" / "engine") == make_design()
+    with pytest.raises(InputError, match="cannot write the folder"):
+        write_design_folder(make_design(), tmp_path / "c" / "d" / ("x" * 300))
+    assert [path.name for path in tmp_path.iterdir()] == ["a"]
 
 
 def test_a_file_in_the_way_is_refused(tmp_path: Path) -> None:
@@ -144,8 +175,9 @@ def test_a_changed_description_is_refused(change, sentence, engine: Path) -> Non
     values = json.loads(path.read_text())
     change(values)
     path.write_text(json.dumps(values))
-    with pytest.raises(InputError, match=sentence):
+    with pytest.raises(InputError, match=sentence) as refusal:
         load_design(engine)
+    assert str(refusal.value).startswith(str(path))
 
 
 def test_folders_without_a_design_are_refused(tmp_path: Path) -> None:

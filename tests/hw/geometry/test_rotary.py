@@ -73,6 +73,7 @@ WRONG = [
     ("rotary_start", 1, "rotary_start must be even"),
     ("query_heads", 0, "query_heads must be"),
     ("key_heads", 1 << 20, "key_heads must be"),
+    ("key_heads", 3, "key_heads 3 does not divide the 2 query heads"),
     ("pairing", "both", "pairing must be half or interleaved, not 'both'"),
     ("output_pairing", 3, "output_pairing must be half or interleaved"),
     ("layers", ["near", "nowhere"], "layers names 'nowhere'"),
@@ -204,6 +205,8 @@ def test_one_variant_alone_has_its_own_shape_at_the_top():
         ("rotary_start", 4, r"variants\[1\].rotary_start must be an integer from 0 to 2"),
         ("rotary_start", None, r"variants\[1\].rotary_dim 2 does not fit head_dim 4"),
         ("key_heads", 0, r"variants\[1\].key_heads must be"),
+        ("key_heads", 3, r"variants\[1\].key_heads 3 does not divide the 4 query heads"),
+        ("query_heads", 6, r"variants\[1\].key_heads 4 does not divide the 6 query heads"),
         ("pairing", "both", r"variants\[1\].pairing must be half or interleaved"),
     ],
 )

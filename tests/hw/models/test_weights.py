@@ -3,6 +3,7 @@
 import json
 import pickle
 import struct
+import tracemalloc
 
 import gguf
 import numpy as np
@@ -193,6 +194,63 @@ def test_a_claim_that_is_too_large_is_refused_before_it_is_read(tmp_path):
             file, {"descr": "<f4", "fortran_order": False, "shape": (1 << 20, 1 << 20)}
         )
     with pytest.raises(InputError, match="has 1048576 x 1048576 elements, more than the 67108864"):
+        load_table(tmp_path / "a.npy")
+
+
+def test_an_npy_that_claims_more_than_it_holds_takes_no_memory(tmp_path):
+    path = tmp_path / "a.npy"
+    text = b"{'descr': '<f8', 'fortran_order': False, 'shape': (8388608, 8), }\n"
+    path.write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text + bytes(64))
+    tracemalloc.start()
+    with pytest.raises(InputError, match="is cut off: its table takes 536870912 bytes, and 64 are there"):
+        load_table(path)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 1 << 20
+
+
+@pytest.mark.parametrize("order", ["<", ">"])
+@pytest.mark.parametrize("suffix", [".npy", ".safetensors"])
+def test_a_table_of_doubles_is_held_once(tmp_path, suffix, order):
+    """The largest takes 512 MB, so that a copy would pass 1 GB; here 2 MB stand for it."""
+    table = np.random.default_rng(1).standard_normal((512, 512))
+    path = tmp_path / f"a{suffix}"
+    if suffix == ".npy":
+        np.save(path, table.astype(f"{order}f8"))
+    else:
+        save_file({"wpe.weight": table}, path)
+    load_table(path)  # imports what is imported on first use
+    tracemalloc.start()
+    found = load_table(path)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    np.testing.assert_array_equal(found, table)
+    assert peak < 1.5 * table.nbytes
+
+
+@pytest.mark.parametrize(
+    ("kind", "shape", "said"),
+    [
+        ("[('" + "n" * 5000 + "', '<i4')]", "(3, 2)", "must hold floating-point numbers, not [('nnn"),
+        ("'<f8'", "(" + "1, " * 2000 + ")", "not of the shape 1 x 1 x 1 x 1 x 1 x 1 x 1 x 1 x ..."),
+        ("'<f8'", f"(2, 0x{'f' * 9000})", "has 2 x an integer that is far too large elements"),
+    ],
+    ids=["long type", "many dimensions", "large dimension"],
+)
+def test_a_header_that_is_long_is_told_in_one_short_sentence(tmp_path, kind, shape, said):
+    text = f"{{'descr': {kind}, 'fortran_order': False, 'shape': {shape}}}\n".encode()
+    (tmp_path / "a.npy").write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text + bytes(64))
+    with pytest.raises(InputError) as refusal:
+        load_table(tmp_path / "a.npy")
+    assert said in str(refusal.value)
+    assert len(str(refusal.value)) < 300 + len(str(tmp_path))
+
+
+def test_a_header_that_nests_too_deeply_is_told_as_such(tmp_path):
+    """Python's parser answers with a MemoryError without a word."""
+    head = b"-" * 9000 + b"1\n"
+    (tmp_path / "a.npy").write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head)
+    with pytest.raises(InputError, match="is not a whole npy file: its header makes no sense"):
         load_table(tmp_path / "a.npy")
 
 

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -166,3 +167,25 @@ def test_engines_are_imported_only_when_asked_for():
     program = "import sys, ropewalk_sim.engines; print('cocotb' in sys.modules, 'amaranth.sim' in sys.modules)"
     command = [sys.executable, "-c", f"import sys; sys.path[:0] = {sys.path!r}\n{program}"]
     assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "False False\n"
+
+
+@pytest.mark.parametrize("ending", [KeyboardInterrupt, EngineError])
+def test_a_tool_never_outlives_its_caller(monkeypatch, tmp_path, ending):
+    """A compiler is several programs: an interrupt, and the time limit, end them all."""
+    pid = tmp_path / "pid"
+    command = ["sh", "-c", f"sleep 300 & echo $! > {pid}.new; mv {pid}.new {pid}; wait"]
+
+    def interrupted(process, timeout):
+        while not pid.exists():
+            time.sleep(0.01)
+        raise KeyboardInterrupt if ending is KeyboardInterrupt else subprocess.TimeoutExpired("sh", timeout)
+
+    monkeypatch.setattr(subprocess.Popen, "communicate", interrupted)
+    with pytest.raises(ending):
+        run_tool("the compiler", command)
+    child = Path("/proc") / pid.read_text().strip() / "stat"
+    deadline = time.monotonic() + 10
+    # Gone, or a zombie whose new parent has not looked yet.
+    while child.exists() and child.read_text().rsplit(")", 1)[1].split()[0] != "Z":
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
