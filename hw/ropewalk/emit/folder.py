@@ -18,7 +18,7 @@ from .verilog import emit_verilog, rom_text
 
 DESCRIPTION = "design.json"
 
-WRITTEN = ("README.md", "ropewalk.v", "rows.hex", "sine.hex", "slots.hex", "steps.hex")
+WRITTEN = ("README.md", "registers.h", "ropewalk.v", "rows.hex", "sine.hex", "slots.hex", "steps.hex")
 """What `generate` may write beside the description, and replaces when it is forced to."""
 
 

@@ -110,7 +110,7 @@ def test_force_replaces_what_generate_wrote_and_nothing_else(engine: Path) -> No
     assert (engine / "mywork.v").read_text() == "three years"
     # No file of the engine that was there before is left to be taken for one of the new engine.
     names = {path.name for path in engine.iterdir()}
-    assert names == {"README.md", "design.json", "mywork.v", "ropewalk.v", "rows.hex", "slots.hex"}
+    assert names == {"README.md", "design.json", "mywork.v", "registers.h", "ropewalk.v", "rows.hex", "slots.hex"}
     assert [path.name for path in engine.parent.iterdir()] == [engine.name]
 
 
