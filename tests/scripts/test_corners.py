@@ -97,7 +97,7 @@ FAULTS = {
     },
     **{
         f"slot {slot} is not empty": descriptors(lambda s, f, p, slot=slot: (np.where(s == slot, 0, s), f, p))
-        for slot in range(2, 256)
+        for slot in (2, 3, 7, 8, 9, 15, 16, 17, 31, 32, 63, 127, 128, 254, 255)
     },
     "inverse does nothing": descriptors(lambda s, f, p: (s, f & ~INVERSE, p)),
     "pass does nothing": descriptors(lambda s, f, p: (s, f & ~PASS, p)),
