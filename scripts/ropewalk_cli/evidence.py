@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from ropewalk.design import Design
 from ropewalk_sim.compare import compare
 from ropewalk_sim.exact import exact_rotation, exact_turns
+from ropewalk_sim.framing import frame
 from ropewalk_sim.statistics import ErrorStatistics, error_statistics
 from ropewalk_sim.stream import INVERSE, PASS, UNIT_AMPLITUDE, StreamInput, StreamOutput
 
@@ -18,10 +19,10 @@ CHUNK_PAIRS = 1 << 18
 def slot_bits(design: Design, stream: StreamInput, one: StreamOutput, other: StreamOutput, slot: int) -> int:
     """How many bits of two outputs differ in the tokens of ``slot``, as far as both have the beats.
 
-    ``stream`` must hold whole tokens only, so that beat b belongs to token b // beats_per_token.
+    Which beat belongs to which token follows from ``stream``, whose packets may be broken.
     """
     beats = min(one.beats, other.beats)
-    chosen = np.flatnonzero(np.repeat(stream.descriptors[:, 0] & 0xFF == slot, design.beats_per_token)[:beats])
+    chosen = np.flatnonzero((stream.descriptors[:, 0] & 0xFF == slot)[frame(design, stream).token[:beats]])
     return compare(design, some_beats(one, chosen), some_beats(other, chosen)).differing_bits
 
 
@@ -110,10 +111,9 @@ def rotated_tokens(design: Design, stream: StreamInput, output: StreamOutput) ->
     return ~passed & ~output.error.reshape(stream.tokens, design.beats_per_token).any(axis=1)
 
 
-def accuracy(design: Design, stream: StreamInput, output: StreamOutput, *, skip: int = 0) -> list[Accuracy]:
-    """The accuracy of ``output``, variant by variant in slot order, without the first ``skip`` tokens."""
+def accuracy(design: Design, stream: StreamInput, output: StreamOutput) -> list[Accuracy]:
+    """The accuracy of ``output``, variant by variant in slot order."""
     rotated = rotated_tokens(design, stream, output)
-    rotated[:skip] = False
     slot = stream.descriptors[:, 0] & 0xFF
     reports = []
     for one in range(len(design.variants)):

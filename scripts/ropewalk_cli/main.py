@@ -38,9 +38,14 @@ Examples:
 """
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110}, epilog=EPILOG)
+@click.group(
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+    epilog=EPILOG,
+    invoke_without_command=True,
+)
 @click.version_option(__version__, prog_name="ropewalk", message="%(prog)s %(version)s")
-def cli() -> None:
+@click.pass_context
+def cli(context: click.Context) -> None:
     """Positional encoding for transformer accelerators.
 
     Ropewalk reads the configuration of a real model (its config.json) and generates the Verilog of a rotary
@@ -50,6 +55,8 @@ def cli() -> None:
     streams your arrays through it, `verify` compares all simulators and measures the error. `models` lists the
     models that come along; `digest` and `compare` tell whether two of anything have the same geometry.
     """
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
 
 
 for command in (models, geometry, generate, run, verify, digest, compare):

@@ -1,8 +1,7 @@
 """``ropewalk verify``: all engines bit for bit, the tables against the design, the result against the exact angle."""
 
 import json
-import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -10,45 +9,22 @@ import click
 from ropewalk.design import Design
 from ropewalk.emit.folder import changed_roms, load_design
 from ropewalk.errors import InputError
-from ropewalk_sim.compare import Comparison, compare
 from ropewalk_sim.engines import ENGINES
 from ropewalk_sim.errors import EngineError
 from ropewalk_sim.npz import load_npz
 from ropewalk_sim.stream import StreamInput, StreamOutput, pack_run
 
-from .console import one_line, progress, show_table, table
-from .evidence import NOTHING_ROTATED, accuracy, slot_bits, some_beats, some_tokens
-from .sample import corner_tokens, random_stream
+from .console import show_table, table
+from .evidence import NOTHING_ROTATED, accuracy
+from .trials import BULK, EngineReport, Trial, built_in, changed_verilog, run_one
 
 DEFAULT_ENGINES = "model,amaranth,icarus,verilator"
-SLOW_ENGINES = {"amaranth": 2_500, "icarus": 2_500, "cocotb-verilator": 2_500}
-"""Beats of the built-in input that an engine of some thousand clocks per second is given: a few seconds' worth."""
-
-SEED = 20260101
-RANDOM_PAIRS = 1 << 20
-MOST_TOKENS = 4_096
-
 EPILOG = """\b
 Examples:
   ropewalk verify engine
   ropewalk verify engine --engines model,verilator --json
   ropewalk verify engine --input x.npz
 """
-
-
-@dataclass(frozen=True, kw_only=True)
-class EngineReport:
-    """What one engine did: an entry of ``engines`` in the JSON document (docs/cli.md)."""
-
-    name: str
-    tokens: int
-    beats: int
-    seconds: float
-    clocks: int | None
-    beats_per_clock: float | None
-    differing_bits: int | None
-    first_difference: str | None
-    error: str | None
 
 
 @click.command(epilog=EPILOG, short_help="Compare all engines bit for bit, and with the exact angle.")
@@ -72,29 +48,31 @@ def verify(folder: Path, source: Path | None, engines: str, as_json: bool) -> No
     """Compare all engines bit for bit, and their result with the exact angle.
 
     DIR is a folder that `generate` wrote. The same input goes through every engine: the fixed-point model, the
-    gateware in Amaranth's simulator, and the Verilog files of DIR in Icarus and in Verilator. The table files in DIR
-    are compared with what design.json implies. Exit code 1 when a single bit differs anywhere.
+    gateware in Amaranth's simulator, and the Verilog files of DIR in Icarus and in Verilator. The Verilog and the table
+    files in DIR are compared with what design.json implies. Exit code 1 when a single bit differs anywhere.
 
-    The built-in input is the same every time; the slow simulators get its first tokens only (the report says how many).
+    The built-in input is the same every time; the slow simulators get some of it (the report says how much). Corner
+    cases run with stalls on all streams, after a reset in mid-stream; random tokens at the full rate.
     """
     names = engine_names(engines)
     design = load_design(folder)
-    stream = pack_run(design, load_npz(source)).stream if source else built_in(design)
-    changed = changed_roms(design, folder)
+    if source:
+        plans = [[Trial(name=BULK, stream=pack_run(design, load_npz(source)).stream)] for _ in names]
+    else:
+        plans = built_in(design, names)
+    changed, changed_text = changed_roms(design, folder), changed_verilog(design, folder)
     reports: list[EngineReport] = []
+    expected: dict[str, StreamOutput] = {}
     bits = [0] * len(design.variants)
-    reference: StreamOutput | None = None
-    for name in names:
-        part = stream if source else some_tokens(design, stream, slice(0, share(design, name, stream.tokens)))
-        report, output = run_one(design, folder, name, part, reference)
+    for name, trials in zip(names, plans, strict=True):
+        report, outputs, differing = run_one(design, folder, name, trials, expected)
         reports.append(report)
-        if reference is None:
-            reference = output
-        elif output is not None:
-            bits = [count + slot_bits(design, part, reference, output, slot) for slot, count in enumerate(bits)]
-    corners = 0 if source else len(corner_tokens(design))
-    variants = variant_reports(design, stream, reference, bits, skip=corners)
-    failures = changed + [f"{report.name}: {report.error}" for report in reports if report.error]
+        expected = expected or outputs
+        bits = [sum(pair) for pair in zip(bits, differing, strict=True)]
+    stream = next(trial.stream for trial in plans[0] if trial.name == BULK)
+    variants = variant_reports(design, stream, expected.get(BULK), bits)
+    failures = changed + ([changed_text] if changed_text else [])
+    failures += [f"{report.name}: {report.error}" for report in reports if report.error]
     failures += [
         f"{report.name} differs from {names[0]} in {report.differing_bits} bits ({report.first_difference})"
         for report in reports
@@ -104,6 +82,7 @@ def verify(folder: Path, source: Path | None, engines: str, as_json: bool) -> No
         "input": str(source) if source else "built-in",
         "reference": names[0],
         "changed_tables": changed,
+        "changed_verilog": changed_text,
         "engines": [asdict(report) for report in reports],
         "variants": variants,
         "passed": not failures,
@@ -115,7 +94,7 @@ def verify(folder: Path, source: Path | None, engines: str, as_json: bool) -> No
     if failures:
         raise EngineError(f"verify failed: {'; '.join(failures)}.")
     if not as_json:
-        click.echo("verified: no bit differs, and the tables are what design.json implies.")
+        click.echo("verified: no bit differs, and the Verilog and its tables are what design.json implies.")
 
 
 def engine_names(engines: str) -> list[str]:
@@ -127,62 +106,12 @@ def engine_names(engines: str) -> list[str]:
     return sorted(names, key=lambda name: name != "model")
 
 
-def built_in(design: Design) -> StreamInput:
-    """The corner cases, and about a million random pairs."""
-    pairs = design.pairs * (design.heads[0] + design.heads[1])
-    return random_stream(design, min(max(RANDOM_PAIRS // pairs, len(design.variants)), MOST_TOKENS), SEED)
-
-
-def share(design: Design, name: str, tokens: int) -> int:
-    """How many tokens of the built-in input the engine gets: the corner cases at least."""
-    if name not in SLOW_ENGINES:
-        return tokens
-    least = len(corner_tokens(design)) + len(design.variants)
-    return min(tokens, max(least, SLOW_ENGINES[name] // design.beats_per_token))
-
-
-def run_one(
-    design: Design, folder: Path, name: str, stream: StreamInput, reference: StreamOutput | None
-) -> tuple[EngineReport, StreamOutput | None]:
-    """Run one engine and compare it with ``reference``, as far as it got the same tokens."""
-    started = time.perf_counter()
-    output, fault, comparison = None, None, None
-    try:
-        with progress(f"{name:<9}") as tell:
-            output = ENGINES[name](folder).run(stream, progress=tell)
-    except EngineError as error:
-        fault = one_line(error)
-    if output is not None and reference is not None:
-        comparison = compare(design, some_beats(reference, slice(0, stream.beats)), output, stream)
-    report = EngineReport(
-        name=name,
-        tokens=stream.tokens,
-        beats=stream.beats,
-        seconds=round(time.perf_counter() - started, 3),
-        clocks=output.clocks if output else None,
-        beats_per_clock=output.beats_per_clock if output else None,
-        differing_bits=comparison.differing_bits if comparison else None,
-        first_difference=first_difference(comparison) if comparison else None,
-        error=fault,
-    )
-    return report, output
-
-
-def first_difference(comparison: Comparison) -> str | None:
-    """Where two outputs first differ, in words; None where they do not."""
-    if comparison.places:
-        return str(comparison.places[0])
-    if comparison.differing_bits:
-        return f"{comparison.beats} beats came out and should be {comparison.beats_expected}"
-    return None
-
-
 def variant_reports(
-    design: Design, stream: StreamInput, reference: StreamOutput | None, bits: list[int], skip: int
+    design: Design, stream: StreamInput, reference: StreamOutput | None, bits: list[int]
 ) -> list[dict[str, Any]]:
     """The entries of ``variants`` in the JSON document: accuracy and differing bits, in slot order."""
     if reference and reference.beats == stream.beats:
-        found = accuracy(design, stream, reference, skip=skip)
+        found = accuracy(design, stream, reference)
     else:
         found = [NOTHING_ROTATED] * len(design.variants)
     return [
@@ -197,6 +126,7 @@ def print_tables(document: dict[str, Any]) -> None:
         "engine",
         "tokens",
         "beats",
+        "corner beats",
         "beats per clock",
         "seconds",
         f"bits unlike {document['reference']}",
@@ -208,7 +138,11 @@ def print_tables(document: dict[str, Any]) -> None:
         if entry["differing_bits"] is not None:
             differing = str(entry["differing_bits"])
         engines.add_row(
-            entry["name"], f"{entry['tokens']:,}", f"{entry['beats']:,}", rate, f"{entry['seconds']:.1f}", differing
+            entry["name"],
+            *(f"{entry[key]:,}" for key in ("tokens", "beats", "corner_beats")),
+            rate,
+            f"{entry['seconds']:.1f}",
+            differing,
         )
     show_table(engines)
     variants = table(

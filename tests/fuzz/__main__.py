@@ -16,7 +16,7 @@ def main() -> None:
     """
 
 
-@main.command()
+@main.command(short_help="Damage from a seed to all presets and GGUF files.")
 @click.option("--examples", default=200_000, show_default=True, help="Configurations and GGUF files.")
 @click.option("--others", type=int, help="Geometry documents, design.json, npz and weights.  [default: a twentieth]")
 @click.option("--seed", default=1, show_default=True, help="Another seed, other examples.")
@@ -30,16 +30,19 @@ def generated(examples: int, others: int | None, seed: int, first: int, workers:
     sys.exit(fuzz_generated(examples, others, seed, first, workers, keep))
 
 
-@main.command()
-@click.option("--minutes", default=10.0, show_default=True, help="How long, for JSON and GGUF together.")
+@main.command(short_help="Bytes that reach new branches of the readers.")
+@click.option("--minutes", default=10.0, show_default=True, help="How long, for all targets together.")
+@click.option(
+    "--target", type=click.Choice(["both", "json", "gguf"]), default="both", show_default=True, help="Of what."
+)
 @click.option("--seed", default=1, show_default=True, help="Of libFuzzer. (It is not exact: its speed decides too.)")
 @click.option("--keep", type=click.Path(path_type=Path), default=Path("fuzz-found"), show_default=True,
               help="Where files of defects go.")  # fmt: skip
-def guided(minutes: float, seed: int, keep: Path) -> None:
+def guided(minutes: float, target: str, seed: int, keep: Path) -> None:
     """Bytes that reach new branches of the readers, found by Atheris (libFuzzer); needs the extra `fuzz`."""
-    from .guided import fuzz_guided
+    from .guided import TARGETS, fuzz_guided
 
-    sys.exit(fuzz_guided(minutes, seed, keep))
+    sys.exit(fuzz_guided(minutes, seed, keep, TARGETS if target == "both" else (target,)))
 
 
 if __name__ == "__main__":

@@ -13,17 +13,17 @@ from ropewalk_cli.console import show_table, table
 TARGETS = ("json", "gguf")
 
 
-def fuzz_guided(minutes: float, seed: int, keep: Path) -> int:
-    """Fuzz each target for its share of ``minutes``; 1 where one found a defect, else 0."""
+def fuzz_guided(minutes: float, seed: int, keep: Path, targets: tuple[str, ...] = TARGETS) -> int:
+    """Fuzz each of ``targets`` for its share of ``minutes``; 1 where one found a defect, else 0."""
     keep.mkdir(parents=True, exist_ok=True)
     headings = "inputs", "per second", "kept for new branches", "edges and counters", "imported", "MB at most"
     shown = table("target", *headings, left=("target",))
     failed = 0
-    for target in TARGETS:
+    for target in targets:
         with tempfile.TemporaryDirectory(prefix="ropewalk-fuzz-") as folder:
             command = [sys.executable, "-W", "error", "-m", "fuzz.guided_target", target, folder]
             options = [
-                f"-max_total_time={round(minutes * 60 / len(TARGETS))}",
+                f"-max_total_time={round(minutes * 60 / len(targets))}",
                 f"-seed={seed}",
                 "-max_len=65536",
                 "-timeout=20",

@@ -21,6 +21,15 @@ def test_every_help_has_an_example(ropewalk, command):
     assert f"  ropewalk {command} " in out.split("Example")[1]
 
 
+def test_no_arguments_ask_for_help(ropewalk):
+    """The help, in its lines, on stdout; a wrong option without a command is still refused."""
+    assert ropewalk() == ropewalk("--help")
+    code, out, err = ropewalk()
+    assert (code, err) == (0, "")
+    assert out.startswith("Usage: ropewalk ") and out.count("\n") > 20
+    assert ropewalk("--frobnicate").code == 2
+
+
 def test_the_module_is_a_program():
     done = subprocess.run([sys.executable, "-m", "ropewalk_cli.main", "geometry", "nowhere.json"], capture_output=True)
     assert (done.returncode, done.stdout) == (2, b"")

@@ -1,10 +1,13 @@
 """``ropewalk verify``: that it agrees where it should, and that one changed word on disk makes it fail."""
 
 import json
+import os
 import shutil
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from ropewalk_cli import trials
 from ropewalk_cli import verify as command
 from ropewalk_sim.engines.model import ModelEngine
 from ropewalk_sim.errors import EngineError
@@ -22,7 +25,11 @@ def test_every_engine_agrees_on_the_built_in_input(ropewalk, engine):
     result = ropewalk("verify", engine, "--json")
     assert (result.code, result.err) == (0, "")
     document = json.loads(result.out)
-    assert set(document) == {"input", "reference", "changed_tables", "engines", "variants", "passed"}
+    assert set(document) == {
+        *("input", "reference", "changed_tables", "changed_verilog", "engines", "variants", "passed"),
+    }
+    assert document["changed_verilog"] is None
+    assert all(entry["corner_beats"] > 900 for entry in document["engines"])
     assert (document["input"], document["reference"], document["changed_tables"]) == ("built-in", "model", [])
     assert document["passed"] is True
     assert [entry["name"] for entry in document["engines"]] == ["model", "amaranth", "icarus", "verilator"]
@@ -96,7 +103,8 @@ def test_one_wrong_bit_of_an_engine_is_found(ropewalk, engine, monkeypatch):
     class Wrong(ModelEngine):
         def run(self, stream, **options):
             output = super().run(stream, **options)
-            output.data[-1, 3] ^= 4
+            if options["script"] is None:
+                output.data[-1, 3] ^= 4
             return output
 
     monkeypatch.setitem(command.ENGINES, "amaranth", Wrong)
@@ -145,3 +153,60 @@ def test_an_input_without_tokens(ropewalk, engine, npz, arrays):
     document = json.loads(result.out)
     assert [(entry["tokens"], entry["beats"], entry["error"]) for entry in document["engines"]] == [(0, 0, None)] * 4
     assert document["variants"][0]["tokens"] == 0 and document["variants"][0]["worst_lsb"] is None
+
+
+def test_a_fault_after_a_reset_or_under_stalls_only_is_found(ropewalk, engine, monkeypatch):
+    """The corner cases run with stalls and a reset in mid-stream; what came out before that is compared too."""
+
+    class Wrong(ModelEngine):
+        def run(self, stream, *, stalls, script, progress):
+            output = super().run(stream, progress=progress)
+            if script is None:
+                return output
+            assert min(stalls.data, stalls.token, stalls.output) > 0
+            before = super().run(script.interrupted)
+            before.user[0] ^= 2
+            return replace(output, before=before)
+
+    monkeypatch.setitem(command.ENGINES, "verilator", Wrong)
+    result = ropewalk("verify", engine, *QUICK, "--json")
+    assert result.code == 1
+    report = json.loads(result.out)["engines"][1]
+    assert (report["differing_bits"], report["first_difference"].split(",")[0]) == (1, "reset: token 0")
+
+
+@pytest.mark.parametrize(
+    ("fault", "engines"),
+    [
+        *((fault, "model") for fault in ("changed", "longer", "missing", "pipe")),
+        *(("missing", engines) for engines in ("amaranth", "icarus", "verilator", "icarus,model")),
+    ],
+)
+def test_verilog_that_design_json_does_not_imply_is_found(ropewalk, copy, monkeypatch, engines, fault):
+    """Whatever runs, and whether or not its simulation would show it."""
+    monkeypatch.setattr(trials, "RANDOM_PAIRS", 1)
+    for name in engines.split(","):
+        monkeypatch.setitem(command.ENGINES, name, ModelEngine)
+    path = copy / "ropewalk.v"
+    text = path.read_text()
+    path.unlink()
+    if fault == "changed":
+        path.write_text(text.replace("assign", "assign /* \x1b[2J */", 1))
+    elif fault == "longer":
+        path.write_text(text + "module another; endmodule\n")
+    elif fault == "pipe":
+        os.mkfifo(path)
+    result = ropewalk("verify", copy, "--engines", engines, "--json")
+    assert result.code == 1
+    document = json.loads(result.out)
+    said = {"changed": "ropewalk.v differs in line ", "longer": " lines instead of "}
+    assert said.get(fault, "ropewalk.v is missing or unreadable") in document["changed_verilog"]
+    assert document["passed"] is False
+    assert document["changed_verilog"] in result.err and result.err[:-1].isprintable()
+
+
+def test_an_engine_without_its_verilog_is_a_failure_and_no_bad_input(ropewalk, copy):
+    (copy / "ropewalk.v").unlink()
+    result = ropewalk("verify", copy, "--engines", "model,icarus,verilator", "--json")
+    assert result.code == 1
+    assert [entry["error"] is None for entry in json.loads(result.out)["engines"]] == [True, False, False]
