@@ -233,7 +233,8 @@ class Host:
     """
 
     def __init__(self, master: AxiLiteMaster, stall: float, seed: int, most_polls: int, silence: int) -> None:
-        self.write, self.read = master.write_if, master.read_if
+        self.write: Any = master.write_if
+        self.read: Any = master.read_if
         self.most_polls = most_polls
         self.silence = silence
         self.answers: list[tuple[int, int, int]] = []

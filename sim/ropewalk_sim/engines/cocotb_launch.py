@@ -12,6 +12,7 @@ from typing import Any
 from cocotb_tools.runner import get_runner
 
 TOP = "ropewalk"
+BENCH = "ropewalk_sim.engines.cocotb_bench"
 TIMESCALE = ("1ns", "1ps")  # without it Icarus refuses a clock of 10 ns
 
 
@@ -27,12 +28,12 @@ def build(simulator: str, verilog: str, target: str, arguments: list[str]) -> No
     )
 
 
-def test(simulator: str, target: str, folder: str, arguments: list[str]) -> None:
-    """Run the bench on what ``build`` left in ``target``, with ``folder`` as the current directory."""
+def test(simulator: str, target: str, folder: str, arguments: list[str], module: str = BENCH) -> None:
+    """Run the bench ``module`` on what ``build`` left in ``target``, with ``folder`` as the current directory."""
     get_runner(simulator).test(
         hdl_toplevel=TOP,
         hdl_toplevel_lang="verilog",
-        test_module="ropewalk_sim.engines.cocotb_bench",
+        test_module=module,
         build_dir=target,
         test_dir=folder,
         results_xml=str(Path(folder) / "results.xml"),

@@ -26,11 +26,13 @@ from ropewalk_sim.engines.toolchain import (
     verilator_root,
     verilator_version,
 )
+from ropewalk_sim.engines.verilator_host import Host, access_table, answers_of, host_of
 from ropewalk_sim.engines.wires import data_words, pack_words, unpack_words
 from ropewalk_sim.errors import EngineError
-from ropewalk_sim.registers import MOST_POLLS, SILENCE_CLOCKS, Access, Answer
+from ropewalk_sim.registers import SILENCE_CLOCKS
 
 HARNESS = Path(__file__).with_name("harness.cpp")
+REGISTER_PORT = Path(__file__).with_name("register_port.h")
 CHUNK_CLOCKS = 1 << 17
 """Clocks between two looks at the keyboard and the progress: about a tenth of a second."""
 
@@ -66,28 +68,6 @@ class _Source(ctypes.Structure):
     )
 
 
-_ACCESS = np.dtype(
-    [
-        *((name, "<u4") for name in ("address", "value", "mask", "answer")),
-        *((name, "<i4") for name in ("kind", "strobes", "response", "padding")),
-        *((name, "<i8") for name in ("start", "clock")),
-    ]
-)
-_READ, _WRITE, _POLL = range(3)
-
-
-class _Host(ctypes.Structure):
-    _fields_ = (
-        ("accesses", ctypes.c_void_p),
-        *((name, ctypes.c_int64) for name in ("count", "before", "done")),
-        *((name, ctypes.c_uint64) for name in ("random", "stall")),
-        *((name, ctypes.c_int64) for name in ("waited", "polls", "most_polls", "silence_limit")),
-        *((name, ctypes.c_int32) for name in ("active", "address", "data", "held")),
-        ("held_answer", ctypes.c_uint32),
-        ("held_response", ctypes.c_int32),
-    )
-
-
 class _Run(ctypes.Structure):
     _fields_ = (
         *((name, ctypes.c_void_p) for name in ("token_words", "data_words", "tid", "last")),
@@ -100,7 +80,7 @@ class _Run(ctypes.Structure):
         *((name, ctypes.c_int64) for name in ("clock", "quiet_limit", "hang_limit", "quiet", "idle")),
         *((name, ctypes.c_int64) for name in ("first_data_clock", "first_output_clock", "last_output_clock")),
         ("early_tokens", ctypes.c_int64),
-        ("host", _Host),
+        ("host", Host),
     )
 
 
@@ -214,7 +194,7 @@ class _Bench:
         )
         self._out = (np.zeros((beats, words), "<u4"), *(np.zeros(beats, np.uint8) for _ in range(3)))
         states = np.random.SeedSequence(stalls.seed).generate_state(4, np.uint64)
-        self._accesses = _accesses((*script.registers, *script.meanwhile))
+        self._accesses = access_table((*script.registers, *script.meanwhile))
         seeds = [int(state) | 1 for state in states]
         token, data, output = (int(share * 2**32) for share in (stalls.token, stalls.data, stalls.output))
         self.run = _Run(
@@ -231,15 +211,7 @@ class _Bench:
             first_output_clock=-1,
             last_output_clock=-1,
             early_tokens=-1,
-            host=_Host(
-                accesses=self._accesses.ctypes.data,
-                count=len(script.registers) + len(script.meanwhile),
-                before=len(script.registers),
-                random=seeds[3],
-                stall=int(stalls.registers * 2**32),
-                most_polls=MOST_POLLS,
-                silence_limit=SILENCE_CLOCKS,
-            ),
+            host=host_of(self._accesses, len(script.registers), seeds[3], stalls.registers),
         )
 
     @property
@@ -275,23 +247,8 @@ class _Bench:
             token_waits=run.token.waits,
             output_waits=run.output_waits,
             before=before,
-            answers=tuple(
-                Answer(int(one["answer"]), int(one["response"]), int(one["clock"]))
-                for one in self._accesses[: run.host.done]
-            ),
+            answers=answers_of(self._accesses, run.host.done),
         )
-
-
-def _accesses(accesses: tuple[Access, ...]) -> np.ndarray:
-    """Accesses as the library reads and answers them; one more, so that there is always a first."""
-    table = np.zeros(len(accesses) + 1, _ACCESS)
-    for row, access in zip(table, accesses, strict=False):
-        row["address"], row["strobes"], row["mask"], row["start"] = (
-            access.address, access.strobes, access.mask, access.start
-        )  # fmt: skip
-        row["kind"] = _WRITE if access.write is not None else _POLL if access.mask else _READ
-        row["value"] = access.write if access.write is not None else access.until
-    return table
 
 
 def build_library(folder: Path) -> Path:
@@ -319,4 +276,6 @@ def build_library(folder: Path) -> Path:
                          target / "ropewalk.so"], folder=target)  # fmt: skip
         shutil.rmtree(target / "cpp")
 
-    return cached("verilator", (*tools, HARNESS.read_bytes(), verilog), build) / "ropewalk.so"
+    return (
+        cached("verilator", (*tools, HARNESS.read_bytes(), REGISTER_PORT.read_bytes(), verilog), build) / "ropewalk.so"
+    )

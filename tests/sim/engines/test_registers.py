@@ -119,7 +119,7 @@ def test_accesses_before_an_interrupted_run(name, design, loaded, design_folder)
 
 @pytest.mark.parametrize("name", ENGINES[:3])
 def test_what_never_comes_is_said(name, design, design_folder, monkeypatch):
-    module = {"amaranth": "amaranth_host", "verilator": "verilator", "icarus": "cosim"}[name]
+    module = {"amaranth": "amaranth_host", "verilator": "verilator_host", "icarus": "cosim"}[name]
     monkeypatch.setattr(f"ropewalk_sim.engines.{module}.MOST_POLLS", 50)
     stream = scenarios.plain(design, seed=1, tokens=2)
     with pytest.raises(EngineError, match=rf"^{name}: .*a register does not show what is waited for"):
