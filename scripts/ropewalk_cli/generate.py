@@ -93,7 +93,9 @@ Examples:
     show_default=True,
     help="Whose angles the table holds: the exact ones, or those that a software stack makes in single precision.",
 )
-@click.option("--force", is_flag=True, help="Write into DIR although it is not empty: replaces what generate wrote there, leaves other files alone.")
+@click.option(
+    "--force", is_flag=True, help="Write into DIR although it is not empty: other files than an engine's stay."
+)
 def generate(
     model: str,
     sequence_length: int | None,
