@@ -27,7 +27,7 @@ Choice = TypeVar("Choice", bound=str)
 
 
 class _Refused:
-    """Stands for a number that JSON or a double cannot hold: no reader takes it, and a key that nobody reads may have it.
+    """Stands for a number that JSON or a double cannot hold: no reader takes it; a key that nobody reads may have it.
 
     Published configurations of state-space hybrids hold an Infinity that has nothing to do with positions.
     """
