@@ -90,8 +90,9 @@ class DescriptorPort(Component):
         # Clock 1: where it is, with the offset.
         taken = Signal()
         heads = Signal(data.ArrayLayout(8, 3), reset_less=True)
+        offset = Signal(data.ArrayLayout(signed(32), design.axes), reset_less=True)
         again = Signal(reset_less=True)
-        m.d.sync += [taken.eq(accept), heads.eq(self.heads)]
+        m.d.sync += [taken.eq(accept), heads.eq(self.heads), offset.eq(self.offset)]
         with m.If(accept):
             m.d.sync += again.eq(
                 previous_valid
@@ -111,7 +112,7 @@ class DescriptorPort(Component):
             held.eq(previous),
             held_heads.eq(heads),
             held_again.eq(again),
-            *(signal.eq(previous.position[axis] + self.offset[axis]) for axis, signal in enumerate(position)),
+            *(signal.eq(previous.position[axis] + offset[axis]) for axis, signal in enumerate(position)),
         ]
 
         token = Signal(token_layout(design))
