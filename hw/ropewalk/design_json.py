@@ -29,7 +29,7 @@ _CHOICES = {
     "coefficients": get_args(Coefficients),
     "angle_model": get_args(AngleModel),
 }
-_OTHERS = ("positions", "value_heads", "family")
+_OTHERS = ("positions", "value_heads", "family", "registers")
 
 
 def design_to_json(design: Design, derived: dict[str, Any]) -> dict[str, Any]:
@@ -63,11 +63,15 @@ def design_from_json(values: dict[str, Any], where: str) -> Design:
     for name, known in _CHOICES.items():
         if choices[name] not in known:
             raise parameters.error(name, " or ".join(known))
+    registers = parameters.flag("registers")
+    if registers is None:
+        raise parameters.error("registers", "true or false")
     design = Design(
         geometry=geometry_from_json(values.get("geometry"), f"{where}: geometry"),
         positions=parameters.integer("positions", 1, 1 << 24),
         value_heads=parameters.required_integer("value_heads", 0, MAX_HEADS),
         family=parameters.required_text("family"),
+        registers=registers,
         **{name: parameters.required_integer(name, 1, high) for name, high in _INTEGERS.items()},
         **choices,
     )

@@ -4,7 +4,7 @@ At least :data:`CAPACITY` descriptors are taken with no data present. What a slo
 are sampled when a descriptor is taken.
 """
 
-from amaranth.hdl import Module, Signal, signed
+from amaranth.hdl import Cat, Module, Signal, signed
 from amaranth.lib import data, stream
 from amaranth.lib.fifo import SyncFIFO
 from amaranth.lib.wiring import In, Out
@@ -124,7 +124,7 @@ class DescriptorPort(Component):
         beyond = [(signal < 0) | (signal >= self.header.limit) for signal in position]
         m.d.comb += [
             missing.eq(~self.known | no_such_row),
-            outside.eq(sum(beyond[1:], beyond[0]).any() & ~held.flags.pass_ & ~missing),
+            outside.eq(Cat(beyond).any() & ~held.flags.pass_ & ~missing),
             token.request.place.eq(self.place),
             token.request.start.eq(self.header.start),
             token.request.pairs.eq(self.header.pairs),

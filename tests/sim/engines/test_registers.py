@@ -126,6 +126,19 @@ def test_what_never_comes_is_said(name, design, design_folder, monkeypatch):
         open_engine(name, design_folder("four-lanes")).run(stream, script=Script(registers=(wait("identity", 1, 1),)))
 
 
+@pytest.mark.parametrize("name", ["amaranth", "verilator"])
+def test_without_registers_every_access_is_refused_and_changes_nothing(name, design_folder):
+    design = load_design(design_folder("no-registers"))
+    stream = scenarios.everything(design, seed=4, tokens=40)
+    script = Script(
+        registers=(read("identity"), write("query_heads", 1)), meanwhile=(write("control", 9), read("tokens"))
+    )
+    output = open_engine(name, design_folder("no-registers")).run(stream, stalls=Stalls(registers=0.3), script=script)
+    assert answers_of(output) == [(0, SLVERR)] * 4
+    np.testing.assert_array_equal(output.data, run_model(design, stream).data)
+    np.testing.assert_array_equal(output.user, run_model(design, stream).user)
+
+
 def test_the_model_has_no_registers(design, design_folder):
     stream = scenarios.plain(design, seed=1, tokens=2)
     with pytest.raises(ValueError, match="the model has no registers"):
