@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from ropewalk.design import Design
-from ropewalk.emit.folder import load_design
+from ropewalk.emit.folder import load_design, write_design_folder
 from ropewalk.tables.slot_words import slot_crc
 from ropewalk_sim import scenarios
 from ropewalk_sim.beats import Script, Stalls, StreamInput
@@ -168,3 +168,19 @@ def test_a_run_of_registers_alone(design, design_folder):
 def test_accesses_that_no_port_can_carry(fields, message):
     with pytest.raises(ValueError, match=message):
         Access(**fields)
+
+
+@pytest.mark.parametrize("options", [{"source": "table", "positions": 40}, {"slots": 1}, {"slots": 64}])
+@pytest.mark.parametrize("registers", [True, False])
+def test_slots_of_every_number_and_source(options, registers, design, tmp_path):
+    """One variant in one of 1 and 64 slots, and a table, with and without registers, as emitted."""
+    geometry = replace(design.geometry, variants=design.variants[:1])
+    small = replace(design, geometry=geometry, registers=registers, **options)
+    write_design_folder(small, tmp_path / "engine")
+    stream = scenarios.everything(small, seed=6, tokens=60)
+    script = Script(registers=read_crcs([0])) if registers else Script()
+    output = open_engine("verilator", tmp_path / "engine").run(stream, script=script)
+    expected = run_model(small, stream)
+    np.testing.assert_array_equal(output.data, expected.data)
+    np.testing.assert_array_equal(output.user, expected.user)
+    assert [answer.value for answer in output.answers[1:]] == ([slot_crc(small, 0)] if registers else [])
