@@ -129,6 +129,9 @@ class Design:
     angle_model
         Whose angles a table holds: ``exact``, or the single-precision ones of a software stack (see
         ``docs/number-contract.md``, "Angle models"). Takes the table source and variants that have a recipe.
+    registers
+        Whether there are registers behind the AXI4-Lite port. Without them, for small parts, head counts and slots are
+        what they are here, and every access is answered with SLVERR.
 
     Raises
     ------
@@ -150,6 +153,7 @@ class Design:
     rounding: Rounding = "half-up"
     coefficients: Coefficients = "exact"
     angle_model: AngleModel = "exact"
+    registers: bool = True
 
     def __post_init__(self) -> None:
         check_range("data width", self.data_width, 4, 32)

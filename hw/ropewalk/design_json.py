@@ -30,7 +30,7 @@ _CHOICES = {
     "coefficients": get_args(Coefficients),
     "angle_model": get_args(AngleModel),
 }
-_OTHERS = ("positions", "value_heads", "family")
+_OTHERS = ("positions", "value_heads", "family", "registers")
 
 
 def design_to_json(design: Design, derived: dict[str, Any]) -> dict[str, Any]:
@@ -68,8 +68,13 @@ def design_from_json(values: dict[str, Any], where: str) -> Design:
     integers = {name: parameters.required_integer(name, 1, high) for name, high in _INTEGERS.items()}
     integers["value_heads"] = parameters.required_integer("value_heads", 0, MAX_HEADS)
     positions, family = parameters.integer("positions", 1, 1 << 24), parameters.required_text("family")
+    registers = parameters.flag("registers")
+    if registers is None:
+        raise parameters.error("registers", "true or false")
     try:
-        design = Design(geometry=geometry, positions=positions, family=family, **integers, **choices)
+        design = Design(
+            geometry=geometry, positions=positions, family=family, registers=registers, **integers, **choices
+        )
         digest = geometry_digest(design)
     except InputError as refusal:  # what does not fit together; it does not know of the file
         raise top.refuse(str(refusal)) from None

@@ -42,7 +42,7 @@ def digest(
     if as_json:
         found["bytes"] = len(covered_bytes(subject))
         found["covers"] = covers(subject)
-        if isinstance(subject, Design):
+        if isinstance(subject, Design) and subject.registers:
             found["slots"] = slots(subject)
         click.echo(json.dumps(found, indent=1, allow_nan=False))
     else:

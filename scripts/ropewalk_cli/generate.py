@@ -95,6 +95,11 @@ Examples:
     help="Whose angles the table holds: the exact ones, or those that a software stack makes in single precision.",
 )
 @click.option(
+    "--no-registers",
+    is_flag=True,
+    help="For small parts: nothing can be changed at run time; slots and head counts stay, AXI4-Lite answers SLVERR.",
+)
+@click.option(
     "--force",
     is_flag=True,
     help="Write into DIR although it is not empty: replaces what generate wrote there, leaves other files alone.",
@@ -116,6 +121,7 @@ def generate(
     rounding: str,
     coefficients: str,
     angle_model: str,
+    no_registers: bool,
     force: bool,
 ) -> None:
     """Write the rotary engine of MODEL into the folder DIR.
@@ -139,6 +145,7 @@ def generate(
         source=source,  # type: ignore[arg-type]  # click has checked it
         positions=positions,
         clocks_per_pair=clocks_per_pair,
+        registers=not no_registers,
     )
     write_design_folder(design, folder, force=force)
     for line in summary(design):
@@ -169,7 +176,9 @@ def summary(design: Design) -> list[str]:
     lines += [f"  {name:<18}{value}" for name, value in facts(found)]
     described = zip(design.variants, design.limits, slot_crcs(design), strict=True)
     for slot, (variant, limit, crc) in enumerate(described):
-        slot_text = f"{variant.name}, amplitude {variant.amplitude:.6g}, positions 0 to {limit - 1:,}, CRC {crc:08x}"
+        slot_text = f"{variant.name}, amplitude {variant.amplitude:.6g}, positions 0 to {limit - 1:,}"
+        if design.registers:
+            slot_text += f", CRC {crc:08x}"
         lines.append(f"  {f'slot {slot}':<18}{slot_text}")
     rows = "made for each token" if design.source == "synth" else "read from a table"
     if design.angle_model != "exact":

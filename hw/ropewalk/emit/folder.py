@@ -34,7 +34,7 @@ def derived_facts(design: Design, *, latency: int, crcs: list[int]) -> dict[str,
         "element_order": "interleaved",
         "coefficient_fraction_bits": design.coefficient.fraction_bits,
         "slots": {
-            variant.name: {"slot": slot, "positions": limit, "crc": f"{crc:08x}"}
+            variant.name: {"slot": slot, "positions": limit, "crc": f"{crc:08x}" if design.registers else None}
             for slot, (variant, limit, crc) in enumerate(zip(design.variants, design.limits, crcs, strict=True))
         },
     }
@@ -45,7 +45,9 @@ def design_files(design: Design) -> dict[str, str]:
     top = RotaryTop(design)
     crcs = slot_crcs(design)
     facts = derived_facts(design, latency=top.latency, crcs=crcs)
-    files = {**emit_verilog(design, top), HEADER: register_header()}
+    files = emit_verilog(design, top)
+    if design.registers:
+        files[HEADER] = register_header()
     return {
         **files,
         DESCRIPTION: json.dumps(design_to_json(design, facts), indent=1) + "\n",

@@ -2,6 +2,7 @@
 
 from ..design import Design
 from ..gateware.register_map import register_map
+from ..gateware.slots import loadable
 
 
 def folder_page(design: Design, *, latency: int, crcs: list[int], files: list[str]) -> str:
@@ -46,7 +47,8 @@ def folder_page(design: Design, *, latency: int, crcs: list[int], files: list[st
         "`tlast`, `tid[7:0]` |",
         f"| `m_axis_tdata` | out | {data_bits} | the rotated beat; with `tvalid`, `tready`, `tlast`, `tid[7:0]`, "
         "`tuser[2:0]` |",
-        "| `s_axil_*` | | 32 | AXI4-Lite, 12-bit addresses: the registers below |",
+        "| `s_axil_*` | | 32 | AXI4-Lite, 12-bit addresses: "
+        + ("the registers below |" if design.registers else "no registers, every access is answered with SLVERR |"),
         "",
         "## Token descriptor, one beat",
         "",
@@ -70,15 +72,16 @@ def folder_page(design: Design, *, latency: int, crcs: list[int], files: list[st
     lines += [
         "",
         f"There are {design.slots} slots"
-        + (", the others empty until they are loaded over the registers" if design.source == "synth" else "")
+        + (", the others empty until they are loaded over the registers" if loadable(design) else ", the others empty")
         + ". A position past the last one, or an empty slot, passes the token unrotated with its error bit set.",
         "",
-        *registers_part(design),
+        *(registers_part(design) if design.registers else []),
         "",
         "## Data",
         "",
-        f"A token is {queries} query heads, {keys} key heads and {values} value heads, unless the registers are told "
-        f"otherwise, in this order: {design.beats_per_token} beats, TLAST on the last. A head is "
+        f"A token is {queries} query heads, {keys} key heads and {values} value heads"
+        + (", unless the registers are told otherwise" if design.registers else "")
+        + f", in this order: {design.beats_per_token} beats, TLAST on the last. A head is "
         f"{geometry.head_dim} elements in {design.beats_per_head} beats.",
         "",
         f"Element e of a beat stands in bits {word}e + {design.data_width - 1} down to {word}e, two's complement, "
@@ -129,7 +132,7 @@ def registers_part(design: Design) -> list[str]:
         "tokens": "tokens that came out, as of the last snapshot; seven more counters follow it",
         "geometry_crc[0]": "CRC-32 of what slot 0 holds, the table above; slot n at 4n more",
     }
-    if design.source == "table":
+    if not loadable(design):
         shown = {name: text for name, text in shown.items() if not name.startswith("load")}
     return [
         "## Registers",

@@ -29,8 +29,8 @@ def rom_contents(design: Design) -> dict[str, RomContents]:
 
 
 def slot_contents(design: Design) -> RomContents:
-    """A header per place for a slot; those without a variant are 0."""
-    depth = 1 << (physical_slots(design) - 1).bit_length()
+    """A header per place for a slot, at least two; those without a variant are 0."""
+    depth = max(2, 1 << (physical_slots(design) - 1).bit_length())
     return RomContents(slot_layout(design).size, depth, slot_words(design))
 
 

@@ -4,7 +4,7 @@ At least :data:`CAPACITY` descriptors are taken with no data present. What a slo
 are sampled when a descriptor is taken.
 """
 
-from amaranth.hdl import Module, Signal, signed
+from amaranth.hdl import Cat, Module, Signal, signed
 from amaranth.lib import data, stream
 from amaranth.lib.fifo import SyncFIFO
 from amaranth.lib.wiring import In, Out
@@ -90,8 +90,9 @@ class DescriptorPort(Component):
         # Clock 1: where it is, with the offset.
         taken = Signal()
         heads = Signal(data.ArrayLayout(8, 3), reset_less=True)
+        offset = Signal(data.ArrayLayout(signed(32), design.axes), reset_less=True)
         again = Signal(reset_less=True)
-        m.d.sync += [taken.eq(accept), heads.eq(self.heads)]
+        m.d.sync += [taken.eq(accept), heads.eq(self.heads), offset.eq(self.offset)]
         with m.If(accept):
             m.d.sync += again.eq(
                 previous_valid
@@ -111,7 +112,7 @@ class DescriptorPort(Component):
             held.eq(previous),
             held_heads.eq(heads),
             held_again.eq(again),
-            *(signal.eq(previous.position[axis] + self.offset[axis]) for axis, signal in enumerate(position)),
+            *(signal.eq(previous.position[axis] + offset[axis]) for axis, signal in enumerate(position)),
         ]
 
         token = Signal(token_layout(design))
@@ -123,7 +124,7 @@ class DescriptorPort(Component):
         beyond = [(signal < 0) | (signal >= self.header.limit) for signal in position]
         m.d.comb += [
             missing.eq(~self.known | no_such_row),
-            outside.eq(sum(beyond[1:], beyond[0]).any() & ~held.flags.pass_ & ~missing),
+            outside.eq(Cat(beyond).any() & ~held.flags.pass_ & ~missing),
             token.request.place.eq(self.place),
             token.request.start.eq(self.header.start),
             token.request.pairs.eq(self.header.pairs),

@@ -17,9 +17,9 @@ from .component import Component
 from .contents import step_contents
 from .layouts import entry_layout, request_layout
 from .multiply import WideMultiplier
-from .primitives import BlockRam, delayed
+from .primitives import BlockRam, BlockRom, delayed
 from .sine import SineGenerator
-from .slots import entry_address_bits, entry_bits, pair_bits
+from .slots import entry_address_bits, entry_bits, loadable, pair_bits
 
 SCAN_SHARE = 64
 """A scan of the step memory waits at most so many clocks for its turn, and takes at most that share of them."""
@@ -63,7 +63,10 @@ class RowGenerator(Component):
     def __init__(self, design: Design):
         self._design = design
         contents = step_contents(design)
-        self._steps = BlockRam(width=contents.width, depth=contents.depth, name="steps", words=contents.words)
+        if loadable(design):
+            self._steps = BlockRam(width=contents.width, depth=contents.depth, name="steps", words=contents.words)
+        else:
+            self._steps = BlockRom(contents, name="steps")
         self._phase = WideMultiplier(
             unsigned(POSITION_BITS), unsigned(design.phase_bits), result_bits=design.phase_bits
         )
@@ -95,6 +98,12 @@ class RowGenerator(Component):
         fmt = design.sine
         m.submodules.steps = self._steps
         m.submodules.phase = phase = self._phase
+        if isinstance(self._steps, BlockRam):
+            m.d.comb += [
+                self._steps.write_enable.eq(self.load),
+                self._steps.write_address.eq(self.load_address),
+                self._steps.write_data.eq(self.load_data),
+            ]
         m.submodules.sine = sine = self._sine
 
         # Issue: one pair of the held request per clock, but for those in which a scan reads.
@@ -122,9 +131,6 @@ class RowGenerator(Component):
         ]
         m.d.comb += [
             self._steps.address.eq(Mux(self.granted, self.read_address, Cat(pair, held.place))),
-            self._steps.write_enable.eq(self.load),
-            self._steps.write_address.eq(self.load_address),
-            self._steps.write_data.eq(self.load_data),
             self.read_data.eq(self._steps.data),
             phase.a.eq(Array(position)[self._steps.data[48:]] if design.axes > 1 else position[0]),
             phase.b.eq(self._steps.data),

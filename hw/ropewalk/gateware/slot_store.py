@@ -6,7 +6,11 @@ before the swap may still need it. Loaded slots survive reset.
 """
 
 from amaranth.hdl import Array, Cat, Module, Mux, Signal, unsigned
-from amaranth.lib import crc, data, wiring
+from amaranth.lib import (
+    crc,  # pyright: ignore[reportAttributeAccessIssue]  (the stubs leave it out)
+    data,
+    wiring,
+)
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
@@ -113,7 +117,8 @@ class SlotStore(Component):
 
         # Which place each slot has, and whether it holds anything: survive reset, like the memories they speak of.
         place = Array(
-            Signal(physical_range, name=f"place_{slot}", init=slot, reset_less=True) for slot in range(design.slots)
+            Signal(physical_range, name=f"place_{slot}", init=min(slot, physical_range[-1]), reset_less=True)
+            for slot in range(design.slots)
         )
         filled = Signal(design.slots, init=(1 << loaded_at_start) - 1, reset_less=True)
         spare = Signal(physical_range, init=physical_slots(design) - 1, reset_less=True)
@@ -139,10 +144,11 @@ class SlotStore(Component):
             self.header.eq(data.View(slot_layout(design), read.data)),
         ]
 
-        self._scan(m, place, filled, read, scan_place, scan_header)
+        if design.registers:
+            self._scan(m, place, filled, read, scan_place, scan_header)
         if loadable(design):
             self._load(m, headers.write_port(), place, filled, spare)
-        else:
+        elif design.registers:
             with m.If(self.begin):
                 m.d.comb += self.refusal.eq(1)
                 m.d.sync += self.refused.eq(NO_SLOT)

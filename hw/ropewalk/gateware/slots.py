@@ -45,12 +45,14 @@ def slot_words(design: Design) -> list[int]:
 
 
 def loadable(design: Design) -> bool:
-    """Whether slots can be loaded at run time: a table's rows cannot."""
-    return design.source == "synth"
+    """Whether slots can be loaded at run time: a table's rows cannot, and without registers there is no way in."""
+    return design.source == "synth" and design.registers
 
 
 def physical_slots(design: Design) -> int:
-    """Places for slots: one more than slots where they can be loaded."""
+    """Places for slots: one more than slots where they can be loaded, only the filled ones where nothing changes."""
+    if not design.registers:
+        return len(design.variants)
     return design.slots + loadable(design)
 
 

@@ -5,7 +5,7 @@ from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
 from ..design import Design
-from .axi_lite import axi_lite_members
+from .axi_lite import NoRegisters, axi_lite_members
 from .component import Component
 from .engine import LOADER_MEMBERS, RotaryEngine
 from .layouts import descriptor_layout
@@ -57,31 +57,18 @@ class RotaryPorts(Component):
     def elaborate(self, platform) -> Module:  # noqa: D102
         m = Module()
         design = self._design
-        m.submodules.registers = registers = Registers(design)
-
-        # A flush waits until no beat is on offer that has not been taken.
-        flushing = Signal()
-        clear = Signal()
-        leaving = Signal()
-        m.d.comb += leaving.eq(~self.m_axis_tvalid | self.m_axis_tready)
-        m.d.sync += clear.eq(registers.soft_reset | (flushing & leaving))
-        with m.If(registers.flush):
-            m.d.sync += flushing.eq(1)
-        with m.Elif(leaving | registers.soft_reset):
-            m.d.sync += flushing.eq(0)
-        m.submodules.engine = ResetInserter(clear)(engine := self._engine)
-
+        engine = self._engine
         # Nothing is taken in reset, or it would be lost; and nothing is offered.
-        awake = Signal()
-        m.d.sync += awake.eq(~(registers.soft_reset | flushing | registers.flush))
-        m.d.comb += [
-            engine.heads.eq(registers.heads),
-            engine.offset.eq(registers.offset),
-            engine.settings_changed.eq(registers.settings_changed),
-            registers.events.eq(engine.events),
-        ]
-        for name in LOADER_MEMBERS:
-            join(m, engine.signature.members[name], outside=getattr(registers, name), inside=getattr(engine, name))
+        clear, awake = Signal(), Signal()
+        if design.registers:
+            m.submodules.engine = ResetInserter(clear)(engine)
+            m.submodules.registers = registers = Registers(design)
+            self._connect_registers(m, registers, clear, awake)
+        else:
+            m.submodules.engine = engine
+            m.submodules.registers = registers = NoRegisters()
+            m.d.sync += awake.eq(1)
+            m.d.comb += [engine.heads[kind].eq(count) for kind, count in enumerate(design.heads)]
 
         container = design.container_bits
         arrival = engine.packet.payload
@@ -113,6 +100,28 @@ class RotaryPorts(Component):
         for name, member in axi_lite_members("").items():
             join(m, member, outside=getattr(self, f"s_axil_{name}"), inside=getattr(registers, name))
         return m
+
+    def _connect_registers(self, m: Module, registers: Registers, clear: Signal, awake: Signal) -> None:
+        """Lets the engine follow the registers; ``clear`` empties it, and nothing is taken unless ``awake``."""
+        engine = self._engine
+        # A flush waits until no beat is on offer that has not been taken.
+        flushing = Signal()
+        leaving = Signal()
+        m.d.comb += leaving.eq(~self.m_axis_tvalid | self.m_axis_tready)
+        m.d.sync += clear.eq(registers.soft_reset | (flushing & leaving))
+        with m.If(registers.flush):
+            m.d.sync += flushing.eq(1)
+        with m.Elif(leaving | registers.soft_reset):
+            m.d.sync += flushing.eq(0)
+        m.d.sync += awake.eq(~(registers.soft_reset | flushing | registers.flush))
+        m.d.comb += [
+            engine.heads.eq(registers.heads),
+            engine.offset.eq(registers.offset),
+            engine.settings_changed.eq(registers.settings_changed),
+            registers.events.eq(engine.events),
+        ]
+        for name in LOADER_MEMBERS:
+            join(m, engine.signature.members[name], outside=getattr(registers, name), inside=getattr(engine, name))
 
 
 class RotaryTop(Component):

@@ -52,7 +52,8 @@ def test_the_design_comes_back(written: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "options", [{"source": "table", "positions": 30, "lanes": 2}, {"rounding": "floor", "slots": 3}]
+    "options",
+    [{"source": "table", "positions": 30, "lanes": 2}, {"rounding": "floor", "slots": 3}, {"registers": False}],
 )
 def test_every_option_comes_back(options, tmp_path: Path) -> None:
     design = make_design(**options)
@@ -73,6 +74,18 @@ def test_the_verilog_names_its_files_and_starts_no_ram(written: Path) -> None:
     # Filled from word 0 by every tool, old or new.
     assert not re.search(r"reg \[\d+:0\] \w+ \[\d+:0\]", verilog)
     assert re.search(r"reg \[70:0\] sine \[0:511\];", verilog)
+
+
+def test_without_registers_there_is_no_header_no_crc_and_less_memory(written: Path, tmp_path: Path) -> None:
+    write_design_folder(make_design(registers=False), tmp_path / "engine")
+    assert not (tmp_path / "engine" / "registers.h").exists()
+    assert (written / "registers.h").exists()
+    page = (tmp_path / "engine" / "README.md").read_text()
+    assert "SLVERR" in page and "CRC register" not in page
+    verilog = (tmp_path / "engine" / "ropewalk.v").read_text()
+    # Two variants of 128 pairs, and no place to write to.
+    assert "steps [0:255];" in verilog and "slots [0:1];" in verilog and "crcs" not in verilog
+    assert len((tmp_path / "engine" / "steps.hex").read_text().split()) == 256
 
 
 @pytest.mark.parametrize("name", ["sine.hex", "steps.hex", "slots.hex"])
@@ -164,6 +177,8 @@ def test_nothing_is_left_when_the_place_cannot_be_written(tmp_path: Path) -> Non
         (lambda d: d["parameters"].update(source="rom"), "parameters.source"),
         (lambda d: d["parameters"].update(colour="red"), "colour"),
         (lambda d: d["parameters"].pop("slots"), "slots"),
+        (lambda d: d["parameters"].pop("registers"), "registers"),
+        (lambda d: d["parameters"].update(registers=1), "parameters.registers"),
         (lambda d: d["geometry"]["variants"][1]["inverse_frequency"].__setitem__(3, 0.25), "digest"),
         (lambda d: d["geometry"]["variants"][1].update(max_position=99), "digest"),
         (lambda d: d.update(digest="0" * 64), "digest"),

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from ropewalk.design import Design
-from ropewalk.emit.folder import load_design
+from ropewalk.emit.folder import load_design, write_design_folder
 from ropewalk.tables.slot_words import slot_crc
 from ropewalk_sim import scenarios
 from ropewalk_sim.beats import Script, Stalls, StreamInput
@@ -126,6 +126,19 @@ def test_what_never_comes_is_said(name, design, design_folder, monkeypatch):
         open_engine(name, design_folder("four-lanes")).run(stream, script=Script(registers=(wait("identity", 1, 1),)))
 
 
+@pytest.mark.parametrize("name", ["amaranth", "verilator"])
+def test_without_registers_every_access_is_refused_and_changes_nothing(name, design_folder):
+    design = load_design(design_folder("no-registers"))
+    stream = scenarios.everything(design, seed=4, tokens=40)
+    script = Script(
+        registers=(read("identity"), write("query_heads", 1)), meanwhile=(write("control", 9), read("tokens"))
+    )
+    output = open_engine(name, design_folder("no-registers")).run(stream, stalls=Stalls(registers=0.3), script=script)
+    assert answers_of(output) == [(0, SLVERR)] * 4
+    np.testing.assert_array_equal(output.data, run_model(design, stream).data)
+    np.testing.assert_array_equal(output.user, run_model(design, stream).user)
+
+
 def test_the_model_has_no_registers(design, design_folder):
     stream = scenarios.plain(design, seed=1, tokens=2)
     with pytest.raises(ValueError, match="the model has no registers"):
@@ -155,3 +168,19 @@ def test_a_run_of_registers_alone(design, design_folder):
 def test_accesses_that_no_port_can_carry(fields, message):
     with pytest.raises(ValueError, match=message):
         Access(**fields)
+
+
+@pytest.mark.parametrize("options", [{"source": "table", "positions": 40}, {"slots": 1}, {"slots": 64}])
+@pytest.mark.parametrize("registers", [True, False])
+def test_slots_of_every_number_and_source(options, registers, design, tmp_path):
+    """One variant in one of 1 and 64 slots, and a table, with and without registers, as emitted."""
+    geometry = replace(design.geometry, variants=design.variants[:1])
+    small = replace(design, geometry=geometry, registers=registers, **options)
+    write_design_folder(small, tmp_path / "engine")
+    stream = scenarios.everything(small, seed=6, tokens=60)
+    script = Script(registers=read_crcs([0])) if registers else Script()
+    output = open_engine("verilator", tmp_path / "engine").run(stream, script=script)
+    expected = run_model(small, stream)
+    np.testing.assert_array_equal(output.data, expected.data)
+    np.testing.assert_array_equal(output.user, expected.user)
+    assert [answer.value for answer in output.answers[1:]] == ([slot_crc(small, 0)] if registers else [])
