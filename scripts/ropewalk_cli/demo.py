@@ -171,7 +171,7 @@ def report_errors(design: Design, capture: Capture, packed: PackedRun, output: S
 
 def random_errors(design: Design, folder: Path) -> NDArray:
     """Print accuracy and speed on random words at random positions, and give the error in LSB."""
-    stream = random_stream(design, RANDOM_TOKENS, SEED, corners=False)
+    stream = random_stream(design, RANDOM_TOKENS, SEED)
     output, seconds = run_engine("verilator", folder, stream)
     model, _ = run_engine("model", folder, stream)
     bits = compare(design, model, output).differing_bits
@@ -195,7 +195,7 @@ def curves(design: Design, folder: Path) -> tuple[picture.Curve, ...]:
         starts = np.unique(np.geomspace(1, design.limits[slot] - CURVE_WIDTH, CURVE_POSITIONS // CURVE_WIDTH).round())
         position = (starts[:, None] + np.arange(CURVE_WIDTH)).astype(np.int64).ravel()
         position[-1] = design.limits[slot] - 1
-        stream = stream_of(design, np.full(len(position), slot), position, random, [])
+        stream = stream_of(design, np.full(len(position), slot), position, random)
         output, _ = run_engine("verilator", folder, stream)
         given = rotary_pairs(design, stream.data)
         exact = exact_pairs(design, stream.descriptors, given)

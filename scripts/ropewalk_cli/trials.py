@@ -63,7 +63,7 @@ def built_in(design: Design, names: list[str]) -> list[list[Trial]]:
     """
     pairs = design.pairs * (design.heads[0] + design.heads[1])
     tokens = min(max(RANDOM_PAIRS // pairs, len(design.variants)), MOST_TOKENS)
-    random = random_stream(design, tokens, SEED, corners=False)
+    random = random_stream(design, tokens, SEED)
     script = interruption(design, SEED)
     corners = {
         slow: Trial(
