@@ -175,7 +175,9 @@ class Script:
         The clock before which that stream's data, descriptors or ready are held back.
     interrupted
         A stream that is offered first, for ``interrupted_clocks`` clocks. Then reset is asserted for
-        ``reset_clocks`` clocks, whatever is under way, and the run proper begins.
+        ``reset_clocks`` clocks, whatever is under way, and the run proper begins. With ``reset_clocks`` 0 it is left
+        to ``registers`` to end what was under way, by a soft reset or a flush: nothing is offered, and what comes out
+        is dropped, while they are carried out. (Not under cocotb, whose sources cannot take back what they offer.)
     registers, interrupted_registers
         Accesses to registers that are carried out, one after the other, before the streams of the run proper and of
         the interrupted one begin.
@@ -197,8 +199,9 @@ class Script:
         for name in ("data_start", "token_start", "output_start", "interrupted_clocks"):
             if getattr(self, name) < 0:
                 raise ValueError(f"{name} must not be negative, not {getattr(self, name)!r}")
-        if self.reset_clocks < 1:
-            raise ValueError(f"reset_clocks must be at least 1, not {self.reset_clocks!r}")
+        least = 0 if self.interrupted is not None and self.registers else 1
+        if self.reset_clocks < least:
+            raise ValueError(f"reset_clocks must be at least {least}, not {self.reset_clocks!r}")
 
 
 def descriptor_words(

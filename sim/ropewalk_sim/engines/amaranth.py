@@ -92,7 +92,10 @@ def simulate(
         if prelude is not None:
             await prelude(ctx)
         await bench.reset(ctx, script.reset_clocks if reset_clocks is None else reset_clocks)
-        await bench.host.run(ctx, script.registers)
+        if script.registers:
+            ctx.set(ports.m_axis_tready, 1)
+            await bench.host.run(ctx, script.registers)
+            ctx.set(ports.m_axis_tready, 0)
         bench.expected = len(script.registers) + len(script.meanwhile)
         log = await bench.drive(ctx, stream, script, progress, None)
         result.append(log.output(design, before, tuple(bench.host.answers)))

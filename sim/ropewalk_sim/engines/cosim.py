@@ -102,6 +102,8 @@ class CocotbEngine:
         return cached(self.name, parts, build)
 
     def _write_job(self, job: Path, stream: StreamInput, stalls: Stalls, script: Script) -> None:
+        if not script.reset_clocks:
+            raise ValueError(f"the {self.name} engine cannot take back what it offers: give a reset of a clock or more")
         arrays: dict[str, np.ndarray] = {}
         streams = {"": stream} | ({"interrupted_": script.interrupted} if script.interrupted is not None else {})
         for prefix, one in streams.items():

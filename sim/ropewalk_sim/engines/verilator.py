@@ -145,7 +145,8 @@ class VerilatorEngine:
                 self._check(handle, library.rw_step(handle, first.pointer, script.interrupted_clocks), first)
                 before = first.output(None)
             bench = _Bench(self._design, stream, stalls, script)
-            self._check(handle, library.rw_reset(handle, script.reset_clocks), bench)
+            if script.reset_clocks:
+                self._check(handle, library.rw_reset(handle, script.reset_clocks), bench)
             status = RUNNING
             while status != DONE:
                 status = library.rw_step(handle, bench.pointer, CHUNK_CLOCKS)
