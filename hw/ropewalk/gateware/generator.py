@@ -21,7 +21,7 @@ from .primitives import BlockRam, BlockRom, delayed
 from .sine import SineGenerator
 from .slots import entry_address_bits, entry_bits, loadable, pair_bits
 
-SCAN_SHARE = 128
+SCAN_SHARE = 16
 """A scan of the step memory waits at most so many clocks for its turn, and takes at most that share of them."""
 
 

@@ -7,9 +7,8 @@ import pytest
 from amaranth.hdl import Cat
 from amaranth.sim import Simulator
 from ropewalk.gateware.top import RotaryPorts
-from ropewalk_sim.beats import Script, Stalls, descriptor_words, whole_tokens
+from ropewalk_sim.beats import Stalls, descriptor_words, whole_tokens
 from ropewalk_sim.engines.amaranth import simulate
-from ropewalk_sim.registers import read_crcs
 from ropewalk_sim.stream_model import run_model
 
 DESIGNS = {
@@ -114,7 +113,5 @@ def test_rows_go_through_at_the_stated_rate(make_design) -> None:
         source = np.random.default_rng(3)
         words = source.integers(-100, 100, (120, sum(design.heads), design.geometry.head_dim))
         descriptors = descriptor_words(np.arange(120) % 2, np.arange(120) * 3)
-        # The CRCs are computed first, from the memory that rows are made from (docs/ports.md).
-        script = Script(registers=read_crcs([0]))
-        output = simulate(RotaryPorts(design), design, whole_tokens(design, descriptors, words), script=script)
+        output = simulate(RotaryPorts(design), design, whole_tokens(design, descriptors, words))
         assert output.beats_per_clock == pytest.approx(design.beats_per_clock, rel=0.01)
