@@ -8,6 +8,7 @@ from .errors import InputError
 from .formats import Format, Rounding
 from .geometry.rotary import RotaryGeometry, Variant
 from .geometry.software import check_software
+from .order import InputPairing, Order, OutputPairing, order_fits, order_of
 
 Source = Literal["synth", "table"]
 AngleModel = Literal["exact", "hf_f32", "llamacpp_f32"]
@@ -123,6 +124,8 @@ class Design:
     angle_model
         Whose angles a table holds: ``exact``, or the single-precision ones of a software stack (see
         ``docs/number-contract.md``, "Angle models"). Takes the table source and variants that have a recipe.
+    input_pairing, output_pairing
+        The order of a head's elements on the streams (``docs/ports.md``, "Element order"); ``None`` takes the model's.
 
     Raises
     ------
@@ -144,6 +147,8 @@ class Design:
     rounding: Rounding = "half-up"
     coefficients: Coefficients = "exact"
     angle_model: AngleModel = "exact"
+    input_pairing: InputPairing | None = None
+    output_pairing: OutputPairing | None = None
 
     def __post_init__(self) -> None:
         check_range("data width", self.data_width, 4, 32)
@@ -177,11 +182,15 @@ class Design:
             raise InputError(
                 f"the model has {len(self.geometry.variants)} variants, which do not fit {self.slots} slots"
             )
-        fitting = fitting_lanes(self.geometry)
+        for name, known in (("input pairing", InputPairing), ("output pairing", OutputPairing)):
+            value = getattr(self, name.replace(" ", "_"))
+            if value is not None and value not in get_args(known):
+                raise InputError(f"{name} must be {' or '.join(get_args(known))}, not {value!r}")
+        fitting = fitting_lanes(self.geometry, self.input_pairing, self.output_pairing)
         if self.lanes not in fitting:
             raise InputError(
-                f"{self.lanes} lanes do not fit head_dim {self.geometry.head_dim}: "
-                f"2 x lanes must divide it; these do: {', '.join(map(str, fitting))}"
+                f"{self.lanes} lanes do not fit {lanes_rule(self.geometry, self.input_order, self.output_order)}; "
+                f"these do: {', '.join(map(str, fitting))}"
             )
         if self.positions is not None:
             check_range("positions", self.positions, 1, 1 << POSITION_BITS)
@@ -239,6 +248,22 @@ class Design:
     def pairs(self) -> int:
         """Rotated pairs of a head: the entries of a row."""
         return self.geometry.rotary_dim // 2
+
+    @property
+    def input_order(self) -> InputPairing:
+        """The order of elements on the input."""
+        return self.input_pairing or self.geometry.pairing
+
+    @property
+    def output_order(self) -> OutputPairing:
+        """The order of elements on the output."""
+        return self.output_pairing or self.geometry.output_pairing
+
+    @cached_property
+    def order(self) -> Order:
+        """What the orders on the streams mean for the engine."""
+        geometry = self.geometry
+        return order_of(geometry.rotary_start, geometry.rotary_dim, self.lanes, self.input_order, self.output_order)
 
     @property
     def row_entry_bits(self) -> int:
@@ -313,14 +338,37 @@ def check_range(what: str, value: object, low: int, high: int) -> None:
         raise InputError(f"{what} must be an integer from {low} to {high}, not {value!r}")
 
 
-def fitting_lanes(geometry: RotaryGeometry) -> tuple[int, ...]:
+def fitting_lanes(
+    geometry: RotaryGeometry, input_pairing: InputPairing | None = None, output_pairing: OutputPairing | None = None
+) -> tuple[int, ...]:
     """The powers of two, to 32, that can be the lanes of an engine for ``geometry``, in rising order."""
-    return tuple(lanes for lanes in (1, 2, 4, 8, 16, 32) if geometry.head_dim % (2 * lanes) == 0)
+    pairings = input_pairing or geometry.pairing, output_pairing or geometry.output_pairing
+    return tuple(
+        lanes
+        for lanes in (1, 2, 4, 8, 16, 32)
+        if geometry.head_dim % (2 * lanes) == 0
+        and order_fits(geometry.rotary_start, geometry.rotary_dim, lanes, *pairings)
+    )
 
 
-def default_lanes(geometry: RotaryGeometry) -> int:
+def lanes_rule(geometry: RotaryGeometry, input_order: InputPairing, output_order: OutputPairing) -> str:
+    """What lanes must fit, in words."""
+    rule = f"head_dim {geometry.head_dim}: 2 x lanes must divide it"
+    if input_order == output_order == "interleaved":
+        return rule
+    order = input_order if input_order != "interleaved" else output_order
+    return (
+        f"{rule}, and for {order} order lanes must divide rotary_dim / 2 = {geometry.rotary_dim // 2} and rotary_start "
+        f"= {geometry.rotary_start}"
+    )
+
+
+def default_lanes(
+    geometry: RotaryGeometry, input_pairing: InputPairing | None = None, output_pairing: OutputPairing | None = None
+) -> int:
     """The largest of 4, 2 and 1 lanes that fits."""
-    return max((lanes for lanes in fitting_lanes(geometry) if lanes <= 4), default=1)
+    fitting = fitting_lanes(geometry, input_pairing, output_pairing)
+    return max((lanes for lanes in fitting if lanes <= 4), default=1)
 
 
 def default_design(geometry: RotaryGeometry) -> Design:

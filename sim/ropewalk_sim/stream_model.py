@@ -4,11 +4,14 @@ The arithmetic is :mod:`.model` (``docs/number-contract.md``), the framing :mod:
 descriptors and errors (PORTS.md, "Token descriptors" and "Errors").
 """
 
+from dataclasses import fields
+
 import numpy as np
 from ropewalk.design import AMPLITUDE, Design
 from ropewalk.tables import amplitude_word
 
 from .beats import INVERSE, KEY, PASS, QUERY, UNIT_AMPLITUDE, VALUE, StreamInput, StreamOutput
+from .element_order import beats_let_out, order_in
 from .framing import Framing, frame
 from .model import rotate, rows
 
@@ -25,7 +28,7 @@ def run_model(design: Design, stream: StreamInput) -> StreamOutput:
         If the stream goes on after its last token.
     """
     stream.check(design)
-    framing = frame(design, stream)
+    framing = _let_out(design, frame(design, stream))
     failed = token_errors(design, stream.descriptors)
     rotated = ~failed & (_flags(stream.descriptors) & PASS == 0)
     data = np.empty((len(framing.source), design.elements), np.int64)
@@ -69,6 +72,17 @@ def _flags(descriptors: np.ndarray) -> np.ndarray:
     return descriptors[:, 0] >> 8 & 0xFF
 
 
+def _let_out(design: Design, framing: Framing) -> Framing:
+    """``framing`` without the beats that an engine holds back because the stream ends within their head."""
+    if not len(framing.last) or framing.last[-1]:
+        return framing
+    whole, came = divmod(int(framing.beat[-1]) + 1, design.beats_per_head)
+    if whole >= design.heads[0] + design.heads[1]:
+        return framing
+    kept = len(framing.last) - came + beats_let_out(design, came)
+    return Framing(**{field.name: getattr(framing, field.name)[:kept] for field in fields(Framing)})
+
+
 def _rotate_tokens(
     design: Design, stream: StreamInput, framing: Framing, rotated: np.ndarray, tokens: slice, out: np.ndarray
 ) -> None:
@@ -76,12 +90,19 @@ def _rotate_tokens(
     geometry = design.geometry
     beats = slice(*np.searchsorted(framing.token, (tokens.start, tokens.stop)))
     token, beat = framing.token[beats] - tokens.start, framing.beat[beats]
-    # Beats that never came stay 0 and are not read again.
+    # What never came is 0.
     whole = np.zeros((tokens.stop - tokens.start, design.beats_per_token, design.elements), np.int64)
     whole[token, beat] = wrap(stream.data[framing.source[beats]], design.data_width)
     heads = whole.reshape(len(whole), sum(design.heads), geometry.head_dim)
     turned = slice(0, design.heads[0] + design.heads[1])
     inside = slice(geometry.rotary_start, geometry.rotary_start + geometry.rotary_dim)
+    # Worked on in pair order (element_order); a pair of which only one element came is not turned.
+    back = order_in(design, design.input_order)[1]
+    given = heads[:, turned][..., back]
+    came = np.zeros(whole.shape, bool)
+    came[token, beat] = True
+    both = came.reshape(heads.shape)[:, turned][..., back][..., inside]
+    both = both.reshape(len(heads), -1, design.pairs, 2).all(axis=-1, keepdims=True)
     descriptors = stream.descriptors[tokens]
     flags = _flags(descriptors)
     slot = descriptors[:, 0] & 0xFF
@@ -90,9 +111,11 @@ def _rotate_tokens(
         chosen = np.flatnonzero(rotated[tokens] & (kind == one))
         position = descriptors[chosen, 1].astype(np.int64)
         row = rows(design, int(one) >> 8, position, unit_amplitude=bool(one & UNIT_AMPLITUDE))
-        pairs = heads[chosen, turned, inside].reshape(len(chosen), -1, design.pairs, 2)
+        pairs = given[chosen][..., inside].reshape(len(chosen), -1, design.pairs, 2)
         result = rotate(design, pairs, row[:, None], inverse=bool(one & INVERSE))
-        heads[chosen, turned, inside] = result.reshape(len(chosen), -1, geometry.rotary_dim)
+        result = np.where(both[chosen], result, pairs)
+        given[chosen, :, inside] = result.reshape(len(chosen), -1, geometry.rotary_dim)
+    heads[:, turned] = given[..., order_in(design, design.output_order)[0]]
     out[beats] = whole[token, beat]
 
 

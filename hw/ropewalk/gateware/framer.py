@@ -10,6 +10,7 @@ from amaranth.lib.fifo import SyncFIFO
 from amaranth.lib.wiring import In, Out
 
 from ..design import Design
+from .chunks import order_constant, order_layout, unmoved
 from .component import Component
 from .descriptor import CAPACITY
 from .layouts import beat_layout, context_layout
@@ -130,7 +131,7 @@ class Framer(Component):
                 m.d.sync += sequence.eq(sequence + 1)
 
         # Which lanes of this beat hold pairs of the rotary slice.
-        first = design.geometry.rotary_start // 2
+        first = design.order.first
         inside = []
         for lane in range(design.lanes):
             place = Cat(Signal((design.lanes - 1).bit_length(), init=lane), word)
@@ -146,4 +147,14 @@ class Framer(Component):
             out.side.tag.eq(current.tag),
             out.side.error.eq(current.error | mismatched | (arrival.last ^ at_end)),
         ]
+        if not design.order.natural:
+            order = Signal(order_layout(design), init=order_constant(design))
+            m.d.sync += [
+                out.order.eq(order),
+                out.turned.eq(~current.unit & (kind != VALUE)),
+                out.inside.eq(inside[0] & (kind != VALUE)),
+                out.absent.eq(0),
+            ]
+            with m.If(kind == VALUE):
+                m.d.sync += [getattr(out.order, name).eq(value) for name, value in unmoved(order).items()]
         return m

@@ -3,6 +3,7 @@
 from amaranth.lib import data
 
 from ..design import POSITION_BITS, Design
+from .chunks import order_layout
 
 
 def descriptor_layout(axes: int) -> data.StructLayout:
@@ -59,8 +60,11 @@ def side_layout() -> data.StructLayout:
 def beat_layout(design: Design) -> data.StructLayout:
     """A beat on its way to the rotator: elements, which row entries it needs, and what accompanies it.
 
-    ``rotated`` has one bit per lane: whether that pair lies in the rotary slice of a head that is rotated.
+    ``rotated`` has one bit per lane: whether that pair lies in the rotary slice of a head that is rotated. Where
+    elements are moved there is more: the order of the head, whether it is rotated, whether the beat is one of pairs,
+    and whether it never came and stands in for the rest of a short packet.
     """
+    moved = {} if design.order.natural else {"order": order_layout(design), "turned": 1, "inside": 1, "absent": 1}
     return data.StructLayout(
         {
             "elements": data.ArrayLayout(design.data.shape, design.elements),
@@ -69,6 +73,7 @@ def beat_layout(design: Design) -> data.StructLayout:
             "word": range(max(2, design.beats_per_head)),
             "sequence": design.row_number_bits,
             "side": side_layout(),
+            **moved,
         }
     )
 

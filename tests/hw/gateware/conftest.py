@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from amaranth.sim import Simulator
 from ropewalk.design import Design
-from ropewalk.geometry.rotary import RotaryGeometry, Variant
+from ropewalk.geometry.rotary import Pairing, RotaryGeometry, Variant
 
 Drive = Callable[[Any, Sequence[dict[str, Any]], Sequence[str], int], list[tuple[int, ...]]]
 
@@ -42,7 +42,7 @@ def make_design() -> Callable[..., Design]:
     def make(
         *, head_dim: int = 16, rotary_dim: int | None = None, rotary_start: int = 0, heads: tuple[int, int] = (2, 1),
         bases: tuple[float, ...] = (1e4, 1e6), amplitudes: tuple[float, ...] = (1.0, 1.25), positions: int = 1 << 20,
-        lanes: int = 2, **options: Any,
+        lanes: int = 2, pairing: Pairing = "interleaved", output_pairing: Pairing | None = None, **options: Any,
     ) -> Design:  # fmt: skip
         rotary_dim = head_dim if rotary_dim is None else rotary_dim
         variants = tuple(
@@ -56,7 +56,7 @@ def make_design() -> Callable[..., Design]:
         )
         geometry = RotaryGeometry(
             model_type="test", head_dim=head_dim, rotary_dim=rotary_dim, rotary_start=rotary_start,
-            query_heads=heads[0], key_heads=heads[1], pairing="interleaved", output_pairing="interleaved",
+            query_heads=heads[0], key_heads=heads[1], pairing=pairing, output_pairing=output_pairing or pairing,
             layers=None, variants=variants,
         )  # fmt: skip
         return Design(geometry=geometry, lanes=lanes, **options)

@@ -1,0 +1,97 @@
+"""The order of a head's elements in the layouts of the streams, as index arrays, and what a short head lets out.
+
+The common tongue is *pair order*: elements ``rotary_start + 2i`` and ``+ 2i + 1`` are pair i, those outside the slice
+in their own places. ``docs/ports.md``, "Element order", describes the layouts.
+"""
+
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+from ropewalk.design import Design
+
+Index = NDArray[np.int64]
+
+
+def layout_order(layout: str, *, head_dim: int, rotary_start: int, rotary_dim: int, lanes: int = 1) -> Index:
+    """For each place of a head in ``layout``, which element of pair order stands there: ``int64 [head_dim]``.
+
+    ``layout`` is ``interleaved``, ``half`` or ``paired``; only the last depends on ``lanes``.
+    """
+    order = np.arange(head_dim)
+    if layout == "interleaved":
+        return order
+    half = rotary_dim // 2
+    pair = np.arange(half)
+    inside = order[rotary_start : rotary_start + rotary_dim]
+    inside[:half] = rotary_start + 2 * pair
+    inside[half:] = rotary_start + 2 * pair + 1
+    if layout == "half":
+        return order
+    chunks = order.reshape(-1, lanes)
+    start, count = rotary_start // lanes, half // lanes
+    beats = np.arange(len(chunks)).reshape(-1, 2)
+    first = start // 2
+    for number in range(count):
+        beats[first + number] = start + number, start + count + number
+    if start % 2:
+        beats[first + count] = start - 1, start + 2 * count
+    return chunks[beats.reshape(-1)].reshape(-1)
+
+
+def inverse_order(order: Index) -> Index:
+    """The permutation that undoes ``order``."""
+    back = np.empty_like(order)
+    back[order] = np.arange(len(order))
+    return back
+
+
+@lru_cache(maxsize=64)
+def _orders(
+    layout: str, head_dim: int, rotary_start: int, rotary_dim: int, lanes: int
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    order = layout_order(layout, head_dim=head_dim, rotary_start=rotary_start, rotary_dim=rotary_dim, lanes=lanes)
+    return tuple(order.tolist()), tuple(inverse_order(order).tolist())
+
+
+def order_in(design: Design, layout: str) -> tuple[Index, Index]:
+    """From pair order to ``layout`` (``layout_head = pair_head[to]``), and from it (``pair_head = layout_head[back]``)."""
+    geometry = design.geometry
+    to, back = _orders(layout, geometry.head_dim, geometry.rotary_start, geometry.rotary_dim, design.lanes)
+    return np.array(to, np.int64), np.array(back, np.int64)
+
+
+def moved(heads: np.ndarray, design: Design, source: str, target: str) -> np.ndarray:
+    """Heads ``[..., head_dim]`` in the layout ``source``, brought into the layout ``target``."""
+    if source == target:
+        return heads
+    back, to = order_in(design, source)[1], order_in(design, target)[0]
+    return heads[..., back[to]]
+
+
+def beats_let_out(design: Design, came: int) -> int:
+    """How many beats of a rotated head can go out when its first ``came`` beats have come, and more are awaited.
+
+    The engine waits for partners before it works on a pair, and for both of its elements before it gives a beat out.
+    """
+    beats = design.beats_per_head
+    if not design.order.buffered or came == beats:
+        return came
+    # One number per element: the beat that it is in on the way in, through, and out.
+    places = np.arange(beats * design.elements) // design.elements
+    arrives = places[order_in(design, design.input_order)[1]]
+    leaves = places[order_in(design, design.output_order)[1]]
+    works = _working_beat(design)
+    # A beat is worked on when all of its elements have come, in turn.
+    ready = np.zeros(beats, np.int64)
+    np.maximum.at(ready, works, arrives)
+    worked = int(np.argmax([*(np.maximum.accumulate(ready) >= came), True]))
+    done = np.zeros(beats, np.int64)
+    np.maximum.at(done, leaves, works)
+    return min(came, int(np.argmax([*(np.maximum.accumulate(done) >= worked), True])))
+
+
+def _working_beat(design: Design) -> Index:
+    """In which beat of the engine's own order each element of pair order is worked on."""
+    places = np.arange(design.geometry.head_dim) // design.elements
+    return places[order_in(design, "paired")[1]]
