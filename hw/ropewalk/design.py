@@ -186,6 +186,9 @@ class Design:
             value = getattr(self, name.replace(" ", "_"))
             if value is not None and value not in get_args(known):
                 raise InputError(f"{name} must be {' or '.join(get_args(known))}, not {value!r}")
+        # Said or not, what the model has is one and the same design.
+        object.__setattr__(self, "input_pairing", self.input_order)
+        object.__setattr__(self, "output_pairing", self.output_order)
         fitting = fitting_lanes(self.geometry, self.input_pairing, self.output_pairing)
         if self.lanes not in fitting:
             raise InputError(

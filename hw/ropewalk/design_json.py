@@ -10,6 +10,7 @@ from . import __version__
 from .design import AngleModel, Coefficients, Design, Source
 from .formats import Rounding
 from .geometry.rotary import geometry_from_json, geometry_to_json
+from .order import InputPairing, OutputPairing
 from .strict_json import Keys
 from .tables.digest import geometry_digest
 
@@ -28,6 +29,8 @@ _CHOICES = {
     "rounding": get_args(Rounding),
     "coefficients": get_args(Coefficients),
     "angle_model": get_args(AngleModel),
+    "input_pairing": get_args(InputPairing),
+    "output_pairing": get_args(OutputPairing),
 }
 _OTHERS = ("positions", "value_heads", "family")
 

@@ -85,3 +85,19 @@ def order_fits(
     """Whether the slice consists of whole chunks where chunks are moved."""
     moved = input_pairing != "interleaved" or output_pairing != "interleaved"
     return not moved or (rotary_start % lanes == 0 and rotary_dim // 2 % lanes == 0)
+
+
+def working_chunks(order: Order, lanes: int, beats: int, *, split: bool) -> list[tuple[int, int]]:
+    """The two chunks of each beat of a head that the engine works on, the table at the top written out."""
+    first, count = order.first // lanes, order.pairs // lanes
+    start = 2 * first + order.odd
+    chunks = []
+    for beat in range(beats):
+        pair = beat - first
+        if 0 <= pair < count:
+            chunks.append((start + pair, start + count + pair) if split else (start + 2 * pair, start + 2 * pair + 1))
+        elif pair == count and order.odd:
+            chunks.append((start - 1, start + 2 * count))
+        else:
+            chunks.append((2 * beat, 2 * beat + 1))
+    return chunks

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from ropewalk.design import Design
 from ropewalk_sim.compare import compare
+from ropewalk_sim.element_order import moved
 from ropewalk_sim.exact import exact_rotation, exact_turns
 from ropewalk_sim.statistics import ErrorStatistics, error_statistics
 from ropewalk_sim.stream import INVERSE, PASS, UNIT_AMPLITUDE, StreamInput, StreamOutput
@@ -45,10 +46,14 @@ def beats_of(design: Design, tokens: slice) -> slice:
     return slice(tokens.start * design.beats_per_token, tokens.stop * design.beats_per_token)
 
 
-def rotary_pairs(design: Design, data: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The rotated pairs of query and key heads, ``[tokens, heads, pairs, 2]``, of a stream of whole tokens."""
+def rotary_pairs(design: Design, data: NDArray[np.int64], order: str) -> NDArray[np.int64]:
+    """The rotated pairs of query and key heads, ``[tokens, heads, pairs, 2]``, of a stream of whole tokens.
+
+    ``order`` is that of the stream's elements: ``design.input_order`` or ``design.output_order``.
+    """
     geometry = design.geometry
     heads = data.reshape(-1, sum(design.heads), geometry.head_dim)[:, : design.heads[0] + design.heads[1]]
+    heads = moved(heads, design, order, "interleaved")
     inside = heads[..., geometry.rotary_start : geometry.rotary_start + geometry.rotary_dim]
     return inside.reshape(*inside.shape[:2], design.pairs, 2)
 
@@ -90,7 +95,8 @@ def found_and_exact(
     design: Design, stream: StreamInput, output: StreamOutput, tokens: NDArray[np.intp]
 ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float64]]]:
     """The rotated pairs of ``tokens`` as they came out and as they should be, in LSB, a chunk at a time."""
-    given, found = rotary_pairs(design, stream.data), rotary_pairs(design, output.data)
+    given = rotary_pairs(design, stream.data, design.input_order)
+    found = rotary_pairs(design, output.data, design.output_order)
     per_chunk = max(1, CHUNK_PAIRS // (given.shape[1] * given.shape[2]))
     for first in range(0, len(tokens), per_chunk):
         chosen = tokens[first : first + per_chunk]

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 from ropewalk.design import Design, default_lanes
 from ropewalk.emit.folder import write_design_folder
-from ropewalk.geometry.rotary import RotaryGeometry
+from ropewalk.order import InputPairing, OutputPairing
 
 from .console import note
 from .geometry import facts
@@ -93,6 +93,17 @@ Examples:
     show_default=True,
     help="Whose angles the table holds: the exact ones, or those that a software stack makes in single precision.",
 )
+@click.option(
+    "--input-pairing",
+    type=click.Choice(["half", "interleaved", "paired"]),
+    help="Order of a head's elements coming in; paired beats hold N first elements of pairs, then their partners."
+    "  [default: the model's own]",
+)
+@click.option(
+    "--output-pairing",
+    type=click.Choice(["half", "interleaved"]),
+    help="Order of a head's elements going out.  [default: the model's own]",
+)
 @click.option("--force", is_flag=True, help="Replace what is in DIR.")
 def generate(
     model: str,
@@ -111,6 +122,8 @@ def generate(
     rounding: str,
     coefficients: str,
     angle_model: str,
+    input_pairing: InputPairing | None,
+    output_pairing: OutputPairing | None,
     force: bool,
 ) -> None:
     """Write the rotary engine of MODEL into the folder DIR.
@@ -124,7 +137,7 @@ def generate(
         coefficient_width = 16 if coefficients == "q15" else 18
     design = Design(
         geometry=found,
-        lanes=default_lanes(found) if lanes is None else lanes,
+        lanes=default_lanes(found, input_pairing, output_pairing) if lanes is None else lanes,
         data_width=data_width,
         coefficient_width=coefficient_width,
         rounding=rounding,  # type: ignore[arg-type]  # click has checked it
@@ -134,6 +147,8 @@ def generate(
         source=source,  # type: ignore[arg-type]  # click has checked it
         positions=positions,
         clocks_per_pair=clocks_per_pair,
+        input_pairing=input_pairing,
+        output_pairing=output_pairing,
     )
     write_design_folder(design, folder, force=force)
     for line in summary(design):
@@ -141,7 +156,7 @@ def generate(
     click.echo(f"written to {folder}:")
     for file in sorted(path for path in folder.rglob("*") if path.is_file()):
         click.echo(f"  {file.relative_to(folder).as_posix():<24}{file.stat().st_size:>10,} bytes")
-    order = order_note(found)
+    order = order_note(design)
     if order:
         note(order)
     if angle_model != "exact":
@@ -175,27 +190,18 @@ def summary(design: Design) -> list[str]:
         f"{design.phase_bits}-bit phase",
         f"  {'lanes':<18}{design.lanes}: {design.elements} elements per beat, {design.beats_per_token} per token, "
         f"{rate} where every token has a new position",
+        f"  {'element order':<18}{design.input_order} in, {design.output_order} out",
     ]
     return lines
 
 
-def order_note(found: RotaryGeometry) -> str | None:
-    """What a user whose model pairs elements otherwise than the engine must do; None where nothing is to be done."""
-    if found.pairing == found.output_pairing == "interleaved":
+def order_note(design: Design) -> str | None:
+    """What a user must know whose model orders elements otherwise than the engine's streams; else None."""
+    found = design.geometry
+    if (design.input_order, design.output_order) == (found.pairing, found.output_pairing):
         return None
-    start, half = found.rotary_start, found.rotary_dim // 2
-    shift = f"{start} + " if start else ""
-    permutation = (
-        f"element {shift}2j of a head is the model's element {shift}j, and element {shift}2j + 1 is the model's "
-        f"element {shift}j + {half}, for j from 0 to {half - 1}"
-    )
-    if found.pairing == "half":
-        return (
-            f"this model pairs its elements in half order, and this engine takes and gives them in interleaved order: "
-            f"{permutation}; permute q and k going in, and back where the order matters coming out (q.k does not "
-            f"depend on it)."
-        )
     return (
-        f"this model gives its result in half order, and this engine gives it in interleaved order: "
-        f"coming out, {permutation} (q.k does not depend on it)."
+        f"this engine takes elements in {design.input_order} order and gives them in {design.output_order} order, and "
+        f"the model has them in {found.pairing} and in {found.output_pairing} order: whoever drives its streams must "
+        f"bring them into order (run and verify do; the README in the folder describes the orders)."
     )

@@ -26,7 +26,7 @@ def derived_facts(design: Design, *, latency: int) -> dict[str, Any]:
         "beats_per_clock": design.beats_per_clock,
         "elements_per_beat": design.elements,
         "container_bits": design.container_bits,
-        "element_order": "interleaved",
+        "element_order": {"input": design.input_order, "output": design.output_order},
         "coefficient_fraction_bits": design.coefficient.fraction_bits,
         "slots": {
             variant.name: {"slot": slot, "positions": limit}

@@ -22,6 +22,7 @@ from .framer import Framer, packet_layout
 from .generator import RowGenerator
 from .input_order import DirectInput, ReorderedInput
 from .layouts import descriptor_layout, side_layout
+from .latency import first_beat_clock
 from .output_order import QUEUE_DEPTH, DirectOutput, ReorderedOutput
 from .planner import RowPlanner
 from .rotator import Rotator
@@ -84,15 +85,8 @@ class RotaryEngine(Component):
 
     @property
     def latency(self) -> int:
-        """Clocks from a descriptor to the first rotated beat of an idle engine whose data are waiting.
-
-        The pairs of a beat are made one by one; an entry is in the memory one clock after it has been made, and the
-        buffered queue takes two.
-        """
-        design = self._design
-        entries = min(design.lanes - design.order.first % design.lanes, design.pairs)
-        made = self._port.latency + self._source.latency + entries - 1
-        return made + 1 + self.core_latency + 2
+        """Clocks from a descriptor to the first rotated beat of an idle engine whose data are waiting."""
+        return first_beat_clock(self._design, self._port.latency, self._source.latency, self.core_latency)
 
     def elaborate(self, platform) -> Module:  # noqa: D102
         m = Module()

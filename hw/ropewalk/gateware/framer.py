@@ -15,6 +15,9 @@ from .component import Component
 from .descriptor import CAPACITY
 from .layouts import beat_layout, context_layout
 
+CONTEXT_LATENCY = 4
+"""Clocks from a context to the first beat of its token on the way out, where data are waiting."""
+
 QUERY, KEY, VALUE = range(3)
 """Kinds of head, as TUSER names them."""
 

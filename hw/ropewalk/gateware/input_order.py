@@ -94,6 +94,10 @@ class ReorderedInput(Component):
     """
 
     latency = BlockRam.latency + 1
+    write_latency = 2
+    """Clocks from taking a beat to a ticket that had to wait for it."""
+    ticket_latency = 4
+    """Clocks from taking the first beat of a head to its first ticket, where nothing else has to be waited for."""
 
     def __init__(self, design: Design):
         self._design = design
@@ -106,11 +110,6 @@ class ReorderedInput(Component):
     def depth(self) -> int:
         """Beats that it holds: one head that is read, what comes meanwhile, and the clocks of the way round."""
         return 1 << (self._design.beats_per_head * 3 // 2 + ROUND_TRIP - 1).bit_length()
-
-    @property
-    def first_ticket(self) -> int:
-        """Clocks from taking a beat to the first ticket that needs no other."""
-        return 5
 
     def elaborate(self, platform) -> Module:  # noqa: D102
         m = Module()

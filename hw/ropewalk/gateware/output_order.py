@@ -72,8 +72,11 @@ class ReorderedOutput(Component):
     """A buffer that turns pair beats into beats of the output's order. See :func:`output_members`.
 
     A ring of :attr:`depth` beats in two banks, as :class:`.input_order.ReorderedInput` has one. A head may enter the
-    core when all its places are free. A beat is read when both of its chunks are there, and one per clock.
+    core when all its places are free. A beat is read when both of its chunks are there, and one per clock: it is at
+    the queue :attr:`latency` clocks after the later of its two results.
     """
+
+    latency = 2 + BlockRam.latency
 
     def __init__(self, design: Design, core_latency: int):
         self._design = design
@@ -91,11 +94,6 @@ class ReorderedOutput(Component):
         beats, odd = self._design.beats_per_head, self._design.order.odd
         lag = beats if odd else beats // 2
         return 1 << (beats + lag + self._core_latency + ROUND_TRIP - 1).bit_length()
-
-    @property
-    def latency(self) -> int:
-        """Clocks from the result of the beat that an output beat waits for to that output beat, both in the queue."""
-        return 2 + BlockRam.latency
 
     def elaborate(self, platform) -> Module:  # noqa: D102
         m = Module()
