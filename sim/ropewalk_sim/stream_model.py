@@ -4,8 +4,6 @@ The arithmetic is :mod:`.model` (``docs/number-contract.md``), the framing :mod:
 descriptors and errors (PORTS.md, "Token descriptors" and "Errors").
 """
 
-from dataclasses import fields
-
 import numpy as np
 from ropewalk.design import AMPLITUDE, Design
 from ropewalk.tables import amplitude_word
@@ -28,7 +26,7 @@ def run_model(design: Design, stream: StreamInput) -> StreamOutput:
         If the stream goes on after its last token.
     """
     stream.check(design)
-    framing = _let_out(design, frame(design, stream))
+    framing = frame(design, stream)
     failed = token_errors(design, stream.descriptors)
     rotated = ~failed & (_flags(stream.descriptors) & PASS == 0)
     data = np.empty((len(framing.source), design.elements), np.int64)
@@ -39,11 +37,12 @@ def run_model(design: Design, stream: StreamInput) -> StreamOutput:
     kinds = np.repeat([QUERY, KEY, VALUE], np.array(design.heads) * design.beats_per_head)
     error = framing.error | failed[framing.token]
     tags = (stream.descriptors[:, 0] >> 16).astype(np.uint8)
+    kept = slice(0, _let_out(design, framing))
     return StreamOutput(
-        data=data,
-        tid=tags[framing.token],
-        last=framing.last,
-        user=(kinds[framing.beat] << 1 | error).astype(np.uint8),
+        data=data[kept],
+        tid=tags[framing.token][kept],
+        last=framing.last[kept],
+        user=(kinds[framing.beat] << 1 | error).astype(np.uint8)[kept],
     )
 
 
@@ -72,15 +71,15 @@ def _flags(descriptors: np.ndarray) -> np.ndarray:
     return descriptors[:, 0] >> 8 & 0xFF
 
 
-def _let_out(design: Design, framing: Framing) -> Framing:
-    """``framing`` without the beats that an engine holds back because the stream ends within their head."""
-    if not len(framing.last) or framing.last[-1]:
-        return framing
+def _let_out(design: Design, framing: Framing) -> int:
+    """How many output beats there are: an engine holds some back if the stream ends within their head."""
+    beats = len(framing.last)
+    if not beats or framing.last[-1]:
+        return beats
     whole, came = divmod(int(framing.beat[-1]) + 1, design.beats_per_head)
     if whole >= design.heads[0] + design.heads[1]:
-        return framing
-    kept = len(framing.last) - came + beats_let_out(design, came)
-    return Framing(**{field.name: getattr(framing, field.name)[:kept] for field in fields(Framing)})
+        return beats
+    return beats - came + beats_let_out(design, came)
 
 
 def _rotate_tokens(
