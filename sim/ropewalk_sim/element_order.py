@@ -55,7 +55,7 @@ def _orders(
 
 
 def order_in(design: Design, layout: str) -> tuple[Index, Index]:
-    """From pair order to ``layout`` (``layout_head = pair_head[to]``), and from it (``pair_head = layout_head[back]``)."""
+    """``to`` and ``back``: ``in_layout = in_pair_order[to]`` and ``in_pair_order = in_layout[back]``, of a head."""
     geometry = design.geometry
     to, back = _orders(layout, geometry.head_dim, geometry.rotary_start, geometry.rotary_dim, design.lanes)
     return np.array(to, np.int64), np.array(back, np.int64)

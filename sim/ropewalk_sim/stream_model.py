@@ -101,7 +101,7 @@ def _rotate_tokens(
     came = np.zeros(whole.shape, bool)
     came[token, beat] = True
     both = came.reshape(heads.shape)[:, turned][..., back][..., inside]
-    both = both.reshape(len(heads), -1, design.pairs, 2).all(axis=-1, keepdims=True)
+    both = np.all(both.reshape(len(heads), -1, design.pairs, 2), axis=-1, keepdims=True)
     descriptors = stream.descriptors[tokens]
     flags = _flags(descriptors)
     slot = descriptors[:, 0] & 0xFF

@@ -106,14 +106,10 @@ HEAD = list(range(1, 17))
 
 def passed(design: Design, beats: int) -> list[int]:
     """The first query head of a token to pass of which only ``beats`` beats come."""
-    whole = whole_tokens(
-        design, descriptor_words(0, np.array([5]), flags=PASS), np.array([[HEAD] * sum(design.heads)])
-    )
+    whole = whole_tokens(design, descriptor_words(0, np.array([5]), flags=PASS), np.array([[HEAD] * sum(design.heads)]))
     last = np.zeros(beats, bool)
     last[-1] = True
-    stream = StreamInput(
-        descriptors=whole.descriptors, data=whole.data[:beats], tid=whole.tid[:beats], last=last
-    )
+    stream = StreamInput(descriptors=whole.descriptors, data=whole.data[:beats], tid=whole.tid[:beats], last=last)
     output = run_model(design, stream)
     assert output.user.tolist() == [0] * (beats - 1) + [1]
     assert output.last.tolist() == last.tolist()

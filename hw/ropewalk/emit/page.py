@@ -78,16 +78,19 @@ def folder_page(design: Design, *, latency: int, files: list[str]) -> str:
         "",
         f"Element e of a beat stands in bits {word}e + {design.data_width - 1} down to {word}e, two's complement, "
         f"sign-extended to {word} bits. Beat b of a head (0 to {last}) carries elements {design.elements}b to "
-        f"{design.elements}b + {design.elements - 1}, in **interleaved** order: elements 2i and 2i + 1 are pair i.",
+        f"{design.elements}b + {design.elements - 1} of it.",
+        "",
+        "Elements of query and key heads:",
+        "",
+        f"- in, **{design.input_order}** order: {pair_places(design, design.input_order)}",
+        f"- out, **{design.output_order}** order: {pair_places(design, design.output_order)}",
     ]
-    if geometry.pairing == "half":
-        half = geometry.rotary_dim // 2
-        start = geometry.rotary_start
+    if (design.input_order, design.output_order) != (geometry.pairing, geometry.output_pairing):
         lines += [
             "",
-            f"The model itself pairs element i with element i + {half}. Permute every query and key head: element "
-            f"{start} + 2i of the stream is element {start} + i of the model, element {start} + 2i + 1 is element "
-            f"{start} + {half} + i, for i = 0 to {half - 1}. Scores do not change when both are permuted alike.",
+            f"The model itself has them in {geometry.pairing} order before the rotation and in "
+            f"{geometry.output_pairing} order after it. Scores do not depend on the order of the output, as long as "
+            f"queries and keys have the same.",
         ]
     if geometry.rotary_dim < geometry.head_dim:
         end = geometry.rotary_start + geometry.rotary_dim
@@ -103,3 +106,25 @@ def folder_page(design: Design, *, latency: int, files: list[str]) -> str:
         "",
     ]
     return "\n".join(lines)
+
+
+def pair_places(design: Design, order: str) -> str:
+    """Where pair i stands in a head, for a person."""
+    start, half, lanes = design.geometry.rotary_start, design.geometry.rotary_dim // 2, design.lanes
+    shift = f"{start} + " if start else ""
+    if order == "interleaved":
+        return f"elements {shift}2i and {shift}2i + 1 are pair i, for i = 0 to {half - 1}."
+    if order == "half":
+        return f"elements {shift}i and {start + half} + i are pair i, for i = 0 to {half - 1}."
+    first = design.order.first // lanes
+    text = (
+        f"beat {first} + p of a head holds elements {shift}{lanes}p to {shift}{lanes}p + {lanes - 1} of half order and "
+        f"then their partners, {start + half} + {lanes}p to {start + half} + {lanes}p + {lanes - 1}, for p = 0 to "
+        f"{half // lanes - 1}. "
+    )
+    if design.order.odd:
+        text += (
+            f"Beat {first + half // lanes} holds elements {start - lanes} to {start - 1} and {start + 2 * half} to "
+            f"{start + 2 * half + lanes - 1}. "
+        )
+    return text + "All other beats are in their places."

@@ -118,4 +118,3 @@ def zipped(first: list, second: list) -> list:
 def arrangement(design: Design, elements, zip_up: Value) -> Value:
     """A beat with the elements of its two chunks in turn if ``zip_up``, else as it is."""
     return Mux(zip_up, Cat(zipped(*halves(design, elements))), Cat(elements[index] for index in range(design.elements)))
-

@@ -21,8 +21,8 @@ from .descriptor import DescriptorPort
 from .framer import Framer, packet_layout
 from .generator import RowGenerator
 from .input_order import DirectInput, ReorderedInput
-from .layouts import descriptor_layout, side_layout
 from .latency import first_beat_clock
+from .layouts import descriptor_layout, side_layout
 from .output_order import QUEUE_DEPTH, DirectOutput, ReorderedOutput
 from .planner import RowPlanner
 from .rotator import Rotator

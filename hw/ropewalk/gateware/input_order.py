@@ -243,10 +243,8 @@ class ReorderedInput(Component):
         for bank, ram in enumerate(self._banks):
             m.d.comb += ram.address.eq(Mux(following.second_bank == bank, following.low, following.high))
         read = data.View(place_layout, delayed(m, following, BlockRam.latency, name="read"))
-        low, high = (
-            Mux(read.second_bank, second, first)
-            for first, second in ((self._banks[0].data, self._banks[1].data), (self._banks[1].data, self._banks[0].data))
-        )
+        one, other = (ram.data for ram in self._banks)
+        low, high = Mux(read.second_bank, other, one), Mux(read.second_bank, one, other)
         width = design.data_width
         chunks = [[chunk[lane * width : (lane + 1) * width] for lane in range(design.lanes)] for chunk in (low, high)]
         order = read.ticket.order

@@ -149,9 +149,7 @@ class ReorderedOutput(Component):
         even = [self.elements[2 * lane] for lane in range(design.lanes)]
         odd = [self.elements[2 * lane + 1] for lane in range(design.lanes)]
         front, back = halves(design, self.elements)
-        low, high = (
-            Mux(here.split, Cat(one), Cat(other)) for one, other in ((even, front), (odd, back))
-        )
+        low, high = (Mux(here.split, Cat(one), Cat(other)) for one, other in ((even, front), (odd, back)))
         for bank, ram in enumerate(self._banks):
             m.submodules[f"bank_{bank}"] = ram
             lower = here.second_bank == bank

@@ -17,8 +17,8 @@ from .primitives import BlockRam, delayed
 class RowMemory(Component):
     """Rows under their numbers. Words are read ``wait`` clocks after they have been asked for.
 
-    Entries come in pair order, row after row. Reading takes :attr:`latency` clocks more. The reader must not read a word
-    before :attr:`available` says so: a word is never written and read in the same clock.
+    Entries come in pair order, row after row. Reading takes :attr:`latency` clocks more. The reader must not read a
+    word before :attr:`available` says so: a word is never written and read in the same clock.
 
     Members
     -------

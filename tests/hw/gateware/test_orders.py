@@ -183,9 +183,7 @@ def test_a_short_head_is_completed_with_absent_beats(make_design) -> None:
 @pytest.mark.parametrize("orders", ORDERS, ids=" to ".join)
 @pytest.mark.parametrize("name", ["first", "odd", "one lane"])
 def test_every_bit_is_the_models_in_every_order(name, orders, make_design) -> None:
-    design = make_design(
-        input_pairing=orders[0], output_pairing=orders[1], heads=(1, 1), value_heads=1, **SHAPES[name]
-    )
+    design = make_design(input_pairing=orders[0], output_pairing=orders[1], heads=(1, 1), value_heads=1, **SHAPES[name])
     for make in (scenarios.everything, scenarios.broken_packets):
         stream = make(design, seed=2, tokens=10)
         output = simulate(RotaryPorts(design), design, stream, Stalls(seed=3, data=0.2, token=0.1, output=0.2))

@@ -38,9 +38,7 @@ def design_of(name: str) -> Design:
 
     def variant(base: float, amplitude: float) -> Variant:
         frequencies = tuple(base ** (-2 * pair / rotary_dim) for pair in range(rotary_dim // 2))
-        return Variant(
-            name=f"base{base:.0f}", inverse_frequency=frequencies, amplitude=amplitude, max_position=1 << 20
-        )
+        return Variant(name=f"base{base:.0f}", inverse_frequency=frequencies, amplitude=amplitude, max_position=1 << 20)
 
     geometry = RotaryGeometry(
         model_type="test", head_dim=head_dim, rotary_dim=rotary_dim, rotary_start=rotary_start, query_heads=heads[0],
