@@ -47,8 +47,8 @@ class Completer(Component):
                 beat.eq(kept),
                 beat.elements.eq(0),
                 beat.rotated.eq(0),
-                beat.absent.eq(1),
             ]
+        m.d.comb += beat.absent.eq(filling)
         with m.If(moved):
             m.d.sync += [kept.eq(beat), kept.word.eq(beat.word + 1)]
             with m.If(filling):

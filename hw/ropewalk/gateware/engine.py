@@ -81,7 +81,7 @@ class RotaryEngine(Component):
             places += self._entry.depth
         if isinstance(self._output, ReorderedOutput):
             places += QUEUE_DEPTH
-        return places
+        return 1 << (places - 1).bit_length()
 
     @property
     def latency(self) -> int:

@@ -156,7 +156,6 @@ class Framer(Component):
                 out.order.eq(order),
                 out.turned.eq(~current.unit & (kind != VALUE)),
                 out.inside.eq(inside[0] & (kind != VALUE)),
-                out.absent.eq(0),
             ]
             with m.If(kind == VALUE):
                 m.d.sync += [getattr(out.order, name).eq(value) for name, value in unmoved(order).items()]

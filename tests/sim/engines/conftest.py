@@ -51,7 +51,17 @@ DESIGNS = {
 RUNS = [
     *(("amaranth", design) for design in DESIGNS),
     *(("verilator", design) for design in DESIGNS),
-    *(("icarus", design) for design in ("one-lane", "two-lanes-partial", "table-four-lanes", "half-odd-values")),
+    *(
+        ("icarus", design)
+        for design in (
+            "one-lane",
+            "two-lanes-partial",
+            "table-four-lanes",
+            "half-odd-values",
+            "interleaved-to-half",
+            "paired",
+        )
+    ),
     ("cocotb-verilator", "four-lanes"),
 ]
 
