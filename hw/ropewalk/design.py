@@ -8,6 +8,8 @@ from .errors import InputError
 from .formats import Format, Rounding
 from .geometry.rotary import RotaryGeometry, Variant
 from .geometry.software import check_software
+from .lanes import MAX_HEAD_DIM, default_lanes, fitting_lanes, lanes_rule, own_pairings
+from .order import Order, StreamPairing, order_of
 
 Source = Literal["synth", "table"]
 AngleModel = Literal["exact", "hf_f32", "llamacpp_f32"]
@@ -24,9 +26,6 @@ ROW_ROUND_TRIP = 48
 
 MAX_HEADS = 255
 """Heads of each kind that a register can count."""
-
-MAX_HEAD_DIM = 4096
-"""Elements of a head that an engine is made for. Published models stay at or below 512."""
 
 MAX_TABLE_ENTRIES = 1 << 22
 """Pairs that a table source may hold in all: beyond this no FPGA could hold it and Python should not try."""
@@ -132,6 +131,8 @@ class Design:
     registers
         Whether there are registers behind the AXI4-Lite port. Without them, for small parts, head counts and slots are
         what they are here, and every access is answered with SLVERR.
+    input_pairing, output_pairing
+        The order of a head's elements on the streams (``docs/ports.md``, "Element order"); ``None`` takes the model's.
 
     Raises
     ------
@@ -154,6 +155,8 @@ class Design:
     coefficients: Coefficients = "exact"
     angle_model: AngleModel = "exact"
     registers: bool = True
+    input_pairing: StreamPairing | None = None
+    output_pairing: StreamPairing | None = None
 
     def __post_init__(self) -> None:
         check_range("data width", self.data_width, 4, 32)
@@ -196,11 +199,17 @@ class Design:
                     f"the amplitude of variant {variant.name} is {variant.amplitude:.6g}; an engine holds amplitudes "
                     f"above 0 and up to 2 - 2^-17"
                 )
-        fitting = fitting_lanes(self.geometry)
+        for name, value in (("input pairing", self.input_pairing), ("output pairing", self.output_pairing)):
+            if value is not None and value not in get_args(StreamPairing):
+                raise InputError(f"{name} must be half, interleaved, paired or both, not {value!r}")
+        # Said or not, what the model has is one and the same design.
+        object.__setattr__(self, "input_pairing", self.stream_pairings[0])
+        object.__setattr__(self, "output_pairing", self.stream_pairings[1])
+        fitting = fitting_lanes(self.geometry, *self.stream_pairings)
         if self.lanes not in fitting:
             raise InputError(
-                f"{self.lanes} lanes do not fit head_dim {self.geometry.head_dim}: "
-                f"2 x lanes must divide it; these do: {', '.join(map(str, fitting))}"
+                f"{self.lanes} lanes do not fit {lanes_rule(self.geometry, *self.stream_pairings)}; "
+                f"these do: {', '.join(map(str, fitting))}"
             )
         if self.positions is not None:
             check_range("positions", self.positions, 1, 1 << POSITION_BITS)
@@ -258,6 +267,42 @@ class Design:
     def pairs(self) -> int:
         """Rotated pairs of a head: the entries of a row."""
         return self.geometry.rotary_dim // 2
+
+    @cached_property
+    def stream_pairings(self) -> tuple[StreamPairing, StreamPairing]:
+        """The orders on the input and on the output; ``both`` where the slot says which."""
+        return own_pairings(self.geometry, self.input_pairing, self.output_pairing)
+
+    @cached_property
+    def orders(self) -> tuple[Order, ...]:
+        """The order of the heads of each variant, in slot order."""
+        return tuple(
+            order_of(self.geometry.of(slot), self.lanes, *self.stream_pairings) for slot in range(len(self.variants))
+        )
+
+    def order(self, slot: int) -> Order:
+        """The order of the heads of a token; those of an empty slot go as those of slot 0."""
+        return self.orders[slot if slot < len(self.orders) else 0]
+
+    @property
+    def moves(self) -> bool:
+        """Whether elements are moved for any slot that the engine can hold."""
+        return self.stream_pairings != ("interleaved", "interleaved")
+
+    @property
+    def input_buffer(self) -> bool:
+        """Whether there is a reorder buffer before the rotator."""
+        return self.stream_pairings[0] in ("half", "both") or any(order.input_buffer for order in self.orders)
+
+    @property
+    def output_buffer(self) -> bool:
+        """Whether there is a reorder buffer behind the rotator."""
+        return self.stream_pairings[1] in ("half", "both") or any(order.output_buffer for order in self.orders)
+
+    @property
+    def buffered(self) -> bool:
+        """Whether a head passes any buffer, so that the engine works on whole heads only."""
+        return self.input_buffer or self.output_buffer
 
     @property
     def row_entry_bits(self) -> int:
@@ -335,16 +380,6 @@ def check_range(what: str, value: object, low: int, high: int) -> None:
     """Refuse a ``value`` that is not an integer from ``low`` to ``high``."""
     if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
         raise InputError(f"{what} must be an integer from {low} to {high}, not {value!r}")
-
-
-def fitting_lanes(geometry: RotaryGeometry) -> tuple[int, ...]:
-    """The powers of two that can be the lanes of an engine for ``geometry``, in rising order."""
-    return tuple(1 << bit for bit in range(MAX_HEAD_DIM.bit_length() - 1) if geometry.head_dim % (2 << bit) == 0)
-
-
-def default_lanes(geometry: RotaryGeometry) -> int:
-    """The largest of 4, 2 and 1 lanes that fits."""
-    return max((lanes for lanes in fitting_lanes(geometry) if lanes <= 4), default=1)
 
 
 def default_design(geometry: RotaryGeometry) -> Design:

@@ -11,6 +11,7 @@ from .design import MAX_HEADS, AngleModel, Coefficients, Design, Source
 from .errors import InputError
 from .formats import Rounding
 from .geometry.rotary import geometry_from_json, geometry_to_json
+from .order import StreamPairing
 from .strict_json import Keys
 from .tables.digest import geometry_digest
 
@@ -29,6 +30,8 @@ _CHOICES = {
     "rounding": get_args(Rounding),
     "coefficients": get_args(Coefficients),
     "angle_model": get_args(AngleModel),
+    "input_pairing": get_args(StreamPairing),
+    "output_pairing": get_args(StreamPairing),
 }
 _OTHERS = ("positions", "value_heads", "family", "registers")
 

@@ -14,10 +14,11 @@ from pathlib import Path
 import click
 import numpy as np
 from numpy.typing import NDArray
-from ropewalk.design import Design, default_lanes
+from ropewalk.design import Design
 from ropewalk.emit.folder import write_design_folder
 from ropewalk.errors import InputError
 from ropewalk.geometry import only_rotary
+from ropewalk.lanes import default_lanes
 from ropewalk.models import read_model
 from ropewalk_sim.compare import compare
 from ropewalk_sim.engines import ENGINES
@@ -61,10 +62,10 @@ class Capture:
     software: NDArray[np.float32]
 
 
-def interleaved(heads: NDArray) -> NDArray:
-    """Heads in half order ``[..., head_dim]`` to the engine's order: elements i and i + head_dim / 2 become pair i."""
+def in_pairs(heads: NDArray) -> NDArray:
+    """Heads ``[..., head_dim]`` in the model's order as pairs ``[..., pairs, 2]``: elements i and i + head_dim / 2."""
     half = heads.shape[-1] // 2
-    return np.stack([heads[..., :half], heads[..., half:]], axis=-1).reshape(heads.shape)
+    return np.stack([heads[..., :half], heads[..., half:]], axis=-1)
 
 
 def load_capture() -> Capture:
@@ -78,7 +79,7 @@ def load_capture() -> Capture:
     names = np.where(stored["layer_is_global"], "full_attention", "sliding_attention")
 
     def in_order(array: NDArray) -> NDArray:
-        return interleaved(array.swapaxes(0, 1).reshape(-1, *array.shape[2:]))
+        return array.swapaxes(0, 1).reshape(-1, *array.shape[2:])
 
     return Capture(
         arrays={
@@ -88,7 +89,7 @@ def load_capture() -> Capture:
             "variant": np.tile(names, tokens),
         },
         layer=np.tile(np.arange(layers), tokens),
-        software=interleaved(np.concatenate([stored["q_rot_hf_layers_0_5"], stored["k_rot_hf_layers_0_5"]], axis=2)),
+        software=np.concatenate([stored["q_rot_hf_layers_0_5"], stored["k_rot_hf_layers_0_5"]], axis=2),
     )
 
 
@@ -155,8 +156,8 @@ def report_errors(design: Design, capture: Capture, packed: PackedRun, output: S
     engine = np.concatenate([result["q"], result["k"]], axis=1)
     for layer, software in zip(LAYERS_KNOWN, capture.software, strict=True):
         chosen = capture.layer == layer
-        pairs = floats[chosen].reshape(*software.shape[:2], design.pairs, 2)
-        exact = exact_pairs(design, packed.stream.descriptors[chosen], pairs).reshape(software.shape)
+        pairs = exact_pairs(design, packed.stream.descriptors[chosen], in_pairs(floats[chosen]))
+        exact = pairs.swapaxes(-1, -2).reshape(software.shape)
         apart = float(np.abs(engine[chosen] - software).max())
         say(
             f"  layer {layer} ({capture.arrays['variant'][chosen][0]}), values up to {np.abs(software).max():.3g}: "
@@ -197,7 +198,7 @@ def curves(design: Design, folder: Path) -> tuple[picture.Curve, ...]:
         position[-1] = design.limits[slot] - 1
         stream = stream_of(design, np.full(len(position), slot), position, random)
         output, _ = run_engine("verilator", folder, stream)
-        given = rotary_pairs(design, stream.data)
+        given = rotary_pairs(design, slot, stream.data, design.order(slot).input_pairing)
         exact = exact_pairs(design, stream.descriptors, given)
         base = BASES[variant.name]
         software = float32_rotation(given, float32_angles(base, design.geometry.rotary_dim, position))
@@ -209,7 +210,7 @@ def curves(design: Design, folder: Path) -> tuple[picture.Curve, ...]:
             picture.Curve(
                 label=f"{variant.name.replace('_', ' ')} (base {base:,.0f})",
                 position=starts,
-                engine=worst(rotary_pairs(design, output.data)),
+                engine=worst(rotary_pairs(design, slot, output.data, design.order(slot).output_pairing)),
                 software=worst(software),
             )
         )

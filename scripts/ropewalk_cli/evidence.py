@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from ropewalk.design import Design
 from ropewalk_sim.compare import compare
+from ropewalk_sim.element_order import moved
 from ropewalk_sim.exact import exact_rotation, exact_turns
 from ropewalk_sim.framing import frame
 from ropewalk_sim.statistics import ErrorStatistics, error_statistics
@@ -46,12 +47,16 @@ def beats_of(design: Design, tokens: slice) -> slice:
     return slice(tokens.start * design.beats_per_token, tokens.stop * design.beats_per_token)
 
 
-def rotary_pairs(design: Design, data: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The rotated pairs of query and key heads, ``[tokens, heads, pairs, 2]``, of a stream of whole tokens."""
-    geometry = design.geometry
-    heads = data.reshape(-1, sum(design.heads), geometry.head_dim)[:, : design.heads[0] + design.heads[1]]
-    inside = heads[..., geometry.rotary_start : geometry.rotary_start + geometry.rotary_dim]
-    return inside.reshape(*inside.shape[:2], design.pairs, 2)
+def rotary_pairs(design: Design, slot: int, data: NDArray[np.int64], pairing: str) -> NDArray[np.int64]:
+    """The rotated pairs of query and key heads, ``[tokens, heads, pairs, 2]``, of beats of whole tokens of ``slot``.
+
+    ``pairing`` is the order of their elements: that of ``design.order(slot)`` on the side they were seen on.
+    """
+    shape = design.geometry.of(slot)
+    heads = data.reshape(-1, sum(design.heads), shape.head_dim)[:, : design.heads[0] + design.heads[1]]
+    heads = moved(heads, design, slot, pairing, "interleaved")
+    inside = heads[..., shape.rotary_start : shape.rotary_start + shape.rotary_dim]
+    return inside.reshape(*inside.shape[:2], shape.rotary_dim // 2, 2)
 
 
 def exact_pairs(design: Design, descriptors: NDArray[np.uint32], pairs: NDArray) -> NDArray[np.float64]:
@@ -88,21 +93,36 @@ NOTHING_ROTATED = Accuracy(tokens=0, pairs=0, worst_lsb=None, bias_lsb=None, rms
 
 
 def found_and_exact(
-    design: Design, stream: StreamInput, output: StreamOutput, tokens: NDArray[np.intp]
+    design: Design, slot: int, stream: StreamInput, output: StreamOutput, tokens: NDArray[np.intp]
 ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float64]]]:
-    """The rotated pairs of ``tokens`` as they came out and as they should be, in LSB, a chunk at a time."""
-    given, found = rotary_pairs(design, stream.data), rotary_pairs(design, output.data)
-    per_chunk = max(1, CHUNK_PAIRS // (given.shape[1] * given.shape[2]))
+    """The rotated pairs of ``tokens`` of ``slot`` as they came out and as they should be, in LSB, a chunk at a time."""
+    order = design.order(slot)
+    given, found = (data.reshape(stream.tokens, -1) for data in (stream.data, output.data))
+    per_chunk = max(1, CHUNK_PAIRS // (given.shape[1] // 2))
     for first in range(0, len(tokens), per_chunk):
         chosen = tokens[first : first + per_chunk]
-        exact = exact_pairs(design, stream.descriptors[chosen], given[chosen])
-        yield found[chosen], np.clip(exact, design.data.minimum, design.data.maximum)
+        pairs = rotary_pairs(design, slot, given[chosen], order.input_pairing)
+        exact = exact_pairs(design, stream.descriptors[chosen], pairs)
+        turned = rotary_pairs(design, slot, found[chosen], order.output_pairing)
+        yield turned, np.clip(exact, design.data.minimum, design.data.maximum)
 
 
 def errors_lsb(design: Design, stream: StreamInput, output: StreamOutput) -> NDArray[np.float64]:
-    """The error of every element that was rotated, in LSB, flat."""
-    (tokens,) = np.nonzero(rotated_tokens(design, stream, output))
-    return np.concatenate([(word - exact).ravel() for word, exact in found_and_exact(design, stream, output, tokens)])
+    """The error of every element that was rotated, in LSB, flat, variant by variant."""
+    return np.concatenate(
+        [
+            (word - exact).ravel()
+            for slot in range(len(design.variants))
+            for word, exact in found_and_exact(
+                design, slot, stream, output, rotated_tokens_of(design, slot, stream, output)
+            )
+        ]
+    )
+
+
+def rotated_tokens_of(design: Design, slot: int, stream: StreamInput, output: StreamOutput) -> NDArray[np.intp]:
+    """The numbers of the tokens of ``slot`` that were rotated."""
+    return np.flatnonzero(rotated_tokens(design, stream, output) & (stream.descriptors[:, 0] & 0xFF == slot))
 
 
 def rotated_tokens(design: Design, stream: StreamInput, output: StreamOutput) -> NDArray[np.bool_]:
@@ -113,15 +133,13 @@ def rotated_tokens(design: Design, stream: StreamInput, output: StreamOutput) ->
 
 def accuracy(design: Design, stream: StreamInput, output: StreamOutput) -> list[Accuracy]:
     """The accuracy of ``output``, variant by variant in slot order."""
-    rotated = rotated_tokens(design, stream, output)
-    slot = stream.descriptors[:, 0] & 0xFF
     reports = []
     for one in range(len(design.variants)):
-        (tokens,) = np.nonzero(rotated & (slot == one))
+        tokens = rotated_tokens_of(design, one, stream, output)
         if not len(tokens):
             reports.append(NOTHING_ROTATED)
             continue
-        chunks = found_and_exact(design, stream, output, tokens)
+        chunks = found_and_exact(design, one, stream, output, tokens)
         errors = sum((error_statistics(word, exact) for word, exact in chunks), ErrorStatistics())
         reports.append(
             Accuracy(

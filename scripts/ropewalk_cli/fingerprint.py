@@ -15,8 +15,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from ropewalk.design import Design, SineFormat, default_lanes
+from ropewalk.design import Design, SineFormat
 from ropewalk.geometry import only_rotary
+from ropewalk.lanes import default_lanes
 from ropewalk.models import preset_names, read_model
 from ropewalk.tables import model_digest, pack, sine_words
 

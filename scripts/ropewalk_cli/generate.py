@@ -3,9 +3,10 @@
 from pathlib import Path
 
 import click
-from ropewalk.design import Design, default_lanes
+from ropewalk.design import Design
 from ropewalk.emit.folder import write_design_folder
-from ropewalk.geometry.rotary import RotaryGeometry
+from ropewalk.lanes import default_lanes
+from ropewalk.order import StreamPairing
 from ropewalk.tables.slot_words import slot_crcs
 
 from .console import note
@@ -95,6 +96,17 @@ Examples:
     help="Whose angles the table holds: the exact ones, or those that a software stack makes in single precision.",
 )
 @click.option(
+    "--input-pairing",
+    type=click.Choice(["half", "interleaved", "paired", "both"]),
+    help="Order of a head's elements coming in: paired beats hold N first elements of pairs, then their partners; "
+    "both: each slot says whether half or interleaved.  [default: the model's own]",
+)
+@click.option(
+    "--output-pairing",
+    type=click.Choice(["half", "interleaved", "paired", "both"]),
+    help="Order of a head's elements going out.  [default: the model's own]",
+)
+@click.option(
     "--no-registers",
     is_flag=True,
     help="For small parts: nothing can be changed at run time; slots and head counts stay, AXI4-Lite answers SLVERR.",
@@ -122,6 +134,8 @@ def generate(
     coefficients: str,
     angle_model: str,
     no_registers: bool,
+    input_pairing: StreamPairing | None,
+    output_pairing: StreamPairing | None,
     force: bool,
 ) -> None:
     """Write the rotary engine of MODEL into the folder DIR.
@@ -135,7 +149,7 @@ def generate(
         coefficient_width = 16 if coefficients == "q15" else 18
     design = Design(
         geometry=found,
-        lanes=default_lanes(found) if lanes is None else lanes,
+        lanes=default_lanes(found, input_pairing, output_pairing) if lanes is None else lanes,
         data_width=data_width,
         coefficient_width=coefficient_width,
         rounding=rounding,  # type: ignore[arg-type]  # click has checked it
@@ -146,6 +160,8 @@ def generate(
         positions=positions,
         clocks_per_pair=clocks_per_pair,
         registers=not no_registers,
+        input_pairing=input_pairing,
+        output_pairing=output_pairing,
     )
     write_design_folder(design, folder, force=force)
     for line in summary(design):
@@ -153,7 +169,7 @@ def generate(
     click.echo(f"written to {folder}:")
     for file in sorted(path for path in folder.rglob("*") if path.is_file()):
         click.echo(f"  {file.relative_to(folder).as_posix():<24}{file.stat().st_size:>10,} bytes")
-    order = order_note(found)
+    order = order_note(design)
     if order:
         note(order)
     if angle_model != "exact":
@@ -190,27 +206,20 @@ def summary(design: Design) -> list[str]:
         f"{design.phase_bits}-bit phase",
         f"  {'lanes':<18}{design.lanes}: {design.elements} elements per beat, {design.beats_per_token} per token, "
         f"{rate} where every token has a new position",
+        f"  {'element order':<18}{design.input_pairing} in, {design.output_pairing} out",
     ]
     return lines
 
 
-def order_note(found: RotaryGeometry) -> str | None:
-    """What a user whose model pairs elements otherwise than the engine must do; None where nothing is to be done."""
-    if found.pairing == found.output_pairing == "interleaved":
-        return None
-    start, half = found.rotary_start, found.rotary_dim // 2
-    shift = f"{start} + " if start else ""
-    permutation = (
-        f"element {shift}2j of a head is the model's element {shift}j, and element {shift}2j + 1 is the model's "
-        f"element {shift}j + {half}, for j from 0 to {half - 1}"
-    )
-    if found.pairing == "half":
-        return (
-            f"this model pairs its elements in half order, and this engine takes and gives them in interleaved order: "
-            f"{permutation}; permute q and k going in, and back where the order matters coming out (q.k does not "
-            f"depend on it)."
-        )
-    return (
-        f"this model gives its result in half order, and this engine gives it in interleaved order: "
-        f"coming out, {permutation} (q.k does not depend on it)."
-    )
+def order_note(design: Design) -> str | None:
+    """What a user must know whose model orders elements otherwise than the engine's streams; else None."""
+    for slot, variant in enumerate(design.variants):
+        order, own = design.order(slot), design.geometry.of(slot)
+        if (order.input_pairing, order.output_pairing) != (own.pairing, own.output_pairing):
+            return (
+                f"for {variant.name} this engine takes elements in {order.input_pairing} order and gives them in "
+                f"{order.output_pairing} order, and the model has them in {own.pairing} and in {own.output_pairing} "
+                f"order: whoever drives its streams must bring them into order (run and verify do; the README in the "
+                f"folder describes the orders)."
+            )
+    return None

@@ -19,7 +19,7 @@ X.npz holds:
   inverse   [tokens]   optional: 1 turns backwards
 \b
 Y.npz gets q, k, error [tokens] (1: this token came back unrotated) and scale (the value of one LSB).
-q and k are in interleaved order: elements 2j and 2j + 1 of a head are a pair. A position at or past the
+q and k are in the model's own element order, whatever order the engine has. A position at or past the
 variant's limit, or an empty slot, is not refused: that token comes back unrotated with error 1.
 \b
 Example:

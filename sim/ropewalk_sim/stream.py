@@ -1,7 +1,7 @@
 """The arrays of ``ropewalk run`` (INTERFACE.md, scheme ``rope``) to the streams of an engine, and back.
 
-A token's elements are its query heads, key heads and value heads, in interleaved order: element 2j and 2j + 1 are
-pair j. Token i carries the tag i modulo 256.
+A token's elements are its query heads, key heads and value heads. In the arrays queries and keys are in the model's own
+element order; on the streams they are in the engine's. Token i carries the tag i modulo 256.
 """
 
 from collections.abc import Mapping
@@ -26,6 +26,7 @@ from .beats import (
     descriptor_words,
     whole_tokens,
 )
+from .element_order import Layouts, moved_tokens
 from .errors import EngineError
 from .quantise import check_array, check_finite, check_range, check_scale, default_scale, is_float, quantise
 
@@ -119,6 +120,13 @@ def pack_run(design: Design, arrays: Mapping[str, np.ndarray], scale: float | No
         words = np.concatenate([check_range(name, array, low, high, what) for name, array in elements.items()], axis=1)
         scale = 1.0 if scale is None else scale
     tag = np.arange(tokens) & 0xFF
+    words = _reordered(
+        design,
+        words,
+        slot,
+        lambda number: design.geometry.of(number).pairing,
+        lambda number: design.order(number).input_pairing,
+    )
     stream = whole_tokens(design, descriptor_words(slot, position, flags=flags, tag=tag), words)
     return PackedRun(stream=stream, scale=scale, floats=floats, saturated=saturated)
 
@@ -140,6 +148,13 @@ def unpack_run(design: Design, packed: PackedRun, output: StreamOutput) -> dict[
     if not (np.array_equal(output.last, sent.last) and np.array_equal(output.tid, sent.tid)):
         raise EngineError("the output's TLAST or TID do not stand where the input's stood")
     words = output.data.reshape(sent.tokens, sum(design.heads), design.geometry.head_dim)
+    words = _reordered(
+        design,
+        words,
+        sent.descriptors[:, 0] & 0xFF,
+        lambda number: design.order(number).output_pairing,
+        lambda number: design.geometry.of(number).output_pairing,
+    )
     result: dict[str, np.ndarray] = {}
     first = 0
     for name, heads in zip("qkv", design.heads, strict=True):
@@ -150,6 +165,16 @@ def unpack_run(design: Design, packed: PackedRun, output: StreamOutput) -> dict[
     result["error"] = np.asarray(output.error.reshape(sent.tokens, design.beats_per_token).any(axis=1), np.uint8)
     result["scale"] = np.array(packed.scale)
     return result
+
+
+def _reordered(design: Design, words: np.ndarray, slot: np.ndarray, source: Layouts, target: Layouts) -> np.ndarray:
+    """All heads ``[tokens, heads, head_dim]`` with those that are rotated in another order; values keep theirs.
+
+    A token of an empty slot has the order of slot 0.
+    """
+    rotated = design.heads[0] + design.heads[1]
+    slot = np.where(slot < len(design.variants), slot, 0)
+    return np.concatenate([moved_tokens(words[:, :rotated], design, slot, source, target), words[:, rotated:]], axis=1)
 
 
 def _slots(design: Design, arrays: Mapping[str, np.ndarray], tokens: int) -> np.ndarray:

@@ -9,6 +9,7 @@ from ropewalk.design import AMPLITUDE, Design
 from ropewalk.tables import amplitude_word
 
 from .beats import INVERSE, KEY, PASS, QUERY, UNIT_AMPLITUDE, VALUE, StreamInput, StreamOutput
+from .element_order import beats_let_out, order_in
 from .framing import Framing, frame
 from .model import rotate, rows
 
@@ -36,11 +37,12 @@ def run_model(design: Design, stream: StreamInput) -> StreamOutput:
     kinds = np.repeat([QUERY, KEY, VALUE], np.array(design.heads) * design.beats_per_head)
     error = framing.error | failed[framing.token]
     tags = (stream.descriptors[:, 0] >> 16).astype(np.uint8)
+    kept = slice(0, _let_out(design, stream, framing))
     return StreamOutput(
-        data=data,
-        tid=tags[framing.token],
-        last=framing.last,
-        user=(kinds[framing.beat] << 1 | error).astype(np.uint8),
+        data=data[kept],
+        tid=tags[framing.token][kept],
+        last=framing.last[kept],
+        user=(kinds[framing.beat] << 1 | error).astype(np.uint8)[kept],
     )
 
 
@@ -69,31 +71,68 @@ def _flags(descriptors: np.ndarray) -> np.ndarray:
     return descriptors[:, 0] >> 8 & 0xFF
 
 
+def _let_out(design: Design, stream: StreamInput, framing: Framing) -> int:
+    """How many output beats there are: an engine holds some back if the stream ends within their head."""
+    beats = len(framing.last)
+    if not beats or framing.last[-1]:
+        return beats
+    whole, came = divmod(int(framing.beat[-1]) + 1, design.beats_per_head)
+    if whole >= design.heads[0] + design.heads[1]:
+        return beats
+    slot = int(stream.descriptors[framing.token[-1], 0] & 0xFF)
+    return beats - came + beats_let_out(design, slot, came)
+
+
 def _rotate_tokens(
     design: Design, stream: StreamInput, framing: Framing, rotated: np.ndarray, tokens: slice, out: np.ndarray
 ) -> None:
     """Fill ``out`` with the output beats of ``tokens``."""
-    geometry = design.geometry
     beats = slice(*np.searchsorted(framing.token, (tokens.start, tokens.stop)))
     token, beat = framing.token[beats] - tokens.start, framing.beat[beats]
-    # Beats that never came stay 0 and are not read again.
+    # What never came is 0.
     whole = np.zeros((tokens.stop - tokens.start, design.beats_per_token, design.elements), np.int64)
     whole[token, beat] = wrap(stream.data[framing.source[beats]], design.data_width)
-    heads = whole.reshape(len(whole), sum(design.heads), geometry.head_dim)
+    came = np.zeros(whole.shape, bool)
+    came[token, beat] = True
+    head_dim = design.geometry.head_dim
+    heads, there = (array.reshape(len(whole), -1, head_dim) for array in (whole, came))
     turned = slice(0, design.heads[0] + design.heads[1])
-    inside = slice(geometry.rotary_start, geometry.rotary_start + geometry.rotary_dim)
     descriptors = stream.descriptors[tokens]
-    flags = _flags(descriptors)
-    slot = descriptors[:, 0] & 0xFF
-    kind = slot << 8 | flags & (INVERSE | UNIT_AMPLITUDE)
-    for one in np.unique(kind[rotated[tokens]]):
-        chosen = np.flatnonzero(rotated[tokens] & (kind == one))
-        position = descriptors[chosen, 1].astype(np.int64)
-        row = rows(design, int(one) >> 8, position, unit_amplitude=bool(one & UNIT_AMPLITUDE))
-        pairs = heads[chosen, turned, inside].reshape(len(chosen), -1, design.pairs, 2)
-        result = rotate(design, pairs, row[:, None], inverse=bool(one & INVERSE))
-        heads[chosen, turned, inside] = result.reshape(len(chosen), -1, geometry.rotary_dim)
+    asked = descriptors[:, 0] & 0xFF
+    slots = np.where(asked < len(design.variants), asked, 0)
+    for slot in np.unique(slots).tolist():
+        chosen = np.flatnonzero(slots == slot)
+        order = design.order(slot)
+        # Worked on in pair order (element_order).
+        back = order_in(design, slot, order.input_pairing)[1]
+        given = heads[chosen, turned][..., back]
+        _turn(design, slot, descriptors[chosen], rotated[tokens][chosen], given, there[chosen, turned][..., back])
+        heads[chosen, turned] = given[..., order_in(design, slot, order.output_pairing)[0]]
     out[beats] = whole[token, beat]
+
+
+def _turn(
+    design: Design, slot: int, descriptors: np.ndarray, rotated: np.ndarray, heads: np.ndarray, there: np.ndarray
+) -> None:
+    """Rotate in place the pairs of ``heads [tokens, heads, head_dim]``, in pair order, of the tokens to be ``rotated``.
+
+    A pair of which only one element is ``there`` is not turned.
+    """
+    shape = design.geometry.of(slot)
+    inside = slice(shape.rotary_start, shape.rotary_start + shape.rotary_dim)
+    flags = _flags(descriptors) & (INVERSE | UNIT_AMPLITUDE)
+    for flag in np.unique(flags[rotated]).tolist():
+        chosen = np.flatnonzero(rotated & (flags == flag))
+        row = rows(design, slot, positions_of(descriptors[chosen]), unit_amplitude=bool(flag & UNIT_AMPLITUDE))
+        pairs = heads[chosen, :, inside].reshape(len(chosen), heads.shape[1], -1, 2)
+        both = there[chosen, :, inside].reshape(pairs.shape).all(axis=-1, keepdims=True)
+        result = np.where(both, rotate(design, pairs, row[:, None], inverse=bool(flag & INVERSE)), pairs)
+        heads[chosen, :, inside] = result.reshape(len(chosen), heads.shape[1], -1)
+
+
+def positions_of(descriptors: np.ndarray) -> np.ndarray:
+    """The position words of descriptors ``[tokens, words]``."""
+    return descriptors[:, 1].astype(np.int64)
 
 
 def wrap(words: np.ndarray, width: int) -> np.ndarray:

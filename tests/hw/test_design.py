@@ -3,9 +3,10 @@
 from dataclasses import replace
 
 import pytest
-from ropewalk.design import Design, SineFormat, default_lanes, fitting_lanes
+from ropewalk.design import Design, SineFormat
 from ropewalk.errors import InputError
 from ropewalk.formats import Format
+from ropewalk.lanes import default_lanes, fitting_lanes
 from ropewalk.models import read_model
 
 GEMMA = read_model("gemma-3-270m")
@@ -15,13 +16,16 @@ GEMMA = read_model("gemma-3-270m")
     ("options", "sentence"),
     [
         (
-            {"lanes": 3},
+            {"lanes": 3, "input_pairing": "interleaved", "output_pairing": "interleaved"},
             "3 lanes do not fit head_dim 256: 2 x lanes must divide it; these do: 1, 2, 4, 8, 16, 32, 64, 128",
         ),
         (
             {"lanes": 0},
-            "0 lanes do not fit head_dim 256: 2 x lanes must divide it; these do: 1, 2, 4, 8, 16, 32, 64, 128",
+            "0 lanes do not fit head_dim 256: 2 x lanes must divide it, and for half order lanes must divide "
+            "rotary_dim / 2 = 128 and rotary_start = 0 of variant full_attention; these do: 1, 2, 4, 8, 16, 32, 64, 128",
         ),
+        ({"input_pairing": "full"}, "input pairing must be half, interleaved, paired or both, not 'full'"),
+        ({"output_pairing": "pairs"}, "output pairing must be half, interleaved, paired or both, not 'pairs'"),
         ({"data_width": 33}, "data width must be an integer from 4 to 32, not 33"),
         ({"coefficient_width": 7}, "coefficient width must be an integer from 8 to 24, not 7"),
         ({"phase_bits": 49}, "phase bits must be an integer from 16 to 48, not 49"),
@@ -60,9 +64,32 @@ def test_a_table_that_no_part_could_hold_is_refused() -> None:
     ("head_dim", "lanes"), [(256, 4), (16, 4), (100, 2), (20, 2), (12, 2), (6, 1), (80, 4), (2, 1)]
 )
 def test_the_default_lanes(head_dim: int, lanes: int) -> None:
-    geometry = replace(GEMMA, head_dim=head_dim)
+    geometry = replace(GEMMA, head_dim=head_dim, pairing="interleaved", output_pairing="interleaved")
     assert default_lanes(geometry) == lanes
     assert all(head_dim % (2 * fitting) == 0 for fitting in fitting_lanes(geometry))
+
+
+@pytest.mark.parametrize(
+    ("head_dim", "rotary_dim", "rotary_start", "lanes"),
+    [(80, 20, 0, 2), (96, 96, 0, 4), (100, 100, 0, 2), (192, 64, 128, 4), (64, 48, 6, 2), (64, 6, 0, 1)],
+)
+def test_half_order_takes_lanes_that_divide_the_slice(head_dim, rotary_dim, rotary_start, lanes) -> None:
+    geometry = replace(GEMMA, head_dim=head_dim, rotary_dim=rotary_dim, rotary_start=rotary_start)
+    for orders in (("half", "half"), ("interleaved", "half"), ("half", "interleaved"), ("paired", "interleaved")):
+        assert default_lanes(geometry, *orders) == lanes
+    for fitting in fitting_lanes(geometry):
+        assert rotary_dim // 2 % fitting == 0
+        assert rotary_start % fitting == 0
+
+
+def test_the_models_own_order_is_the_default_said_or_not() -> None:
+    said = Design(geometry=GEMMA, lanes=4, input_pairing="half", output_pairing="half")
+    assert said == Design(geometry=GEMMA, lanes=4)
+    assert (said.input_buffer, said.output_buffer) == (True, True)
+    mixed = replace(GEMMA, pairing="interleaved", output_pairing="half")
+    design = Design(geometry=mixed, lanes=4)
+    order = design.orders[0]
+    assert (order.split_in, order.split_out, design.input_buffer, design.output_buffer) == (False, True, False, True)
 
 
 def test_the_widths_of_the_default_sine() -> None:

@@ -16,9 +16,9 @@ def design(engine):
 
 
 def output_of(design, stream, pairs):
-    """An output that holds ``pairs`` as its elements, without errors."""
+    """An output that holds ``pairs`` as its elements, in half order, without errors."""
     return StreamOutput(
-        data=pairs.astype(np.int64).reshape(-1, design.elements),
+        data=pairs.astype(np.int64).swapaxes(-1, -2).reshape(-1, design.elements),
         tid=stream.tid,
         last=stream.last,
         user=np.zeros(stream.beats, np.uint8),
@@ -27,7 +27,7 @@ def output_of(design, stream, pairs):
 
 def rounded(design, stream):
     """The exact rotation of a stream, and its nearest words."""
-    exact = exact_pairs(design, stream.descriptors, stream.data.reshape(-1, 3, 4, 2))
+    exact = exact_pairs(design, stream.descriptors, stream.data.reshape(-1, 3, 2, 4).swapaxes(-1, -2))
     return exact, np.rint(exact)
 
 

@@ -63,7 +63,6 @@ def test_wrong_usage_is_refused(refused, arguments):
     [
         ("--variant", "a=b"),
         ("--slots", "4"),
-        ("--input-pairing", "half"),
         ("--only", "full_attention"),
         ("--fraction-bits", "8"),
         ("--table", "x"),

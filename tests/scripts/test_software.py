@@ -1,14 +1,14 @@
 """The float32 path in numpy against what the software itself computed for the captured layers."""
 
 import numpy as np
-from ropewalk_cli.demo import LAYERS_KNOWN, interleaved, load_capture
+from ropewalk_cli.demo import LAYERS_KNOWN, in_pairs, load_capture
 from ropewalk_cli.software import float32_angles, float32_rotation
 
 BASES = (10_000.0, 1_000_000.0)
 
 
-def test_half_order_becomes_interleaved_order():
-    assert interleaved(np.array([[0, 1, 2, 3], [4, 5, 6, 7]])).tolist() == [[0, 2, 1, 3], [4, 6, 5, 7]]
+def test_half_order_becomes_pairs():
+    assert in_pairs(np.array([[0, 1, 2, 3], [4, 5, 6, 7]])).tolist() == [[[0, 2], [1, 3]], [[4, 6], [5, 7]]]
 
 
 def test_the_capture_is_18_layers_of_16_tokens():
@@ -26,9 +26,9 @@ def test_the_same_arithmetic_as_the_software():
         chosen = capture.layer == layer
         floats = np.concatenate([capture.arrays["q"], capture.arrays["k"]], axis=1)[chosen]
         angles = float32_angles(base, 256, capture.arrays["position"][chosen])
-        found = float32_rotation(floats.reshape(16, 5, 128, 2), angles).reshape(software.shape)
+        found = float32_rotation(in_pairs(floats), angles)
         # numpy's and torch's float32 sines differ by an ulp here and there.
-        assert np.abs(found - software).max() <= 2.0**-22 * np.abs(software).max()
+        assert np.abs(found - in_pairs(software)).max() <= 2.0**-22 * np.abs(software).max()
 
 
 def test_angles_are_rounded_as_float32():

@@ -31,10 +31,18 @@ def derived_facts(design: Design, *, latency: int, crcs: list[int]) -> dict[str,
         "beats_per_clock": design.beats_per_clock,
         "elements_per_beat": design.elements,
         "container_bits": design.container_bits,
-        "element_order": "interleaved",
+        "element_order": dict(zip(("input", "output"), design.stream_pairings, strict=True)),
         "coefficient_fraction_bits": design.coefficient.fraction_bits,
         "slots": {
-            variant.name: {"slot": slot, "positions": limit, "crc": f"{crc:08x}" if design.registers else None}
+            variant.name: {
+                "slot": slot,
+                "positions": limit,
+                "element_order": {
+                    "input": design.order(slot).input_pairing,
+                    "output": design.order(slot).output_pairing,
+                },
+                "crc": f"{crc:08x}" if design.registers else None,
+            }
             for slot, (variant, limit, crc) in enumerate(zip(design.variants, design.limits, crcs, strict=True))
         },
     }

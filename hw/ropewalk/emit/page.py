@@ -86,17 +86,12 @@ def folder_page(design: Design, *, latency: int, crcs: list[int], files: list[st
         "",
         f"Element e of a beat stands in bits {word}e + {design.data_width - 1} down to {word}e, two's complement, "
         f"sign-extended to {word} bits. Beat b of a head (0 to {last}) carries elements {design.elements}b to "
-        f"{design.elements}b + {design.elements - 1}, in **interleaved** order: elements 2i and 2i + 1 are pair i.",
+        f"{design.elements}b + {design.elements - 1} of it.",
+        "",
+        "Elements of query and key heads:",
+        "",
+        *element_orders(design),
     ]
-    if geometry.pairing == "half":
-        half = geometry.rotary_dim // 2
-        start = geometry.rotary_start
-        lines += [
-            "",
-            f"The model itself pairs element i with element i + {half}. Permute every query and key head: element "
-            f"{start} + 2i of the stream is element {start} + i of the model, element {start} + 2i + 1 is element "
-            f"{start} + {half} + i, for i = 0 to {half - 1}. Scores do not change when both are permuted alike.",
-        ]
     if geometry.rotary_dim < geometry.head_dim:
         end = geometry.rotary_start + geometry.rotary_dim
         lines += ["", f"Elements {geometry.rotary_start} to {end - 1} of a head rotate; the others pass bit for bit."]
@@ -146,3 +141,47 @@ def registers_part(design: Design) -> list[str]:
         "load are specified in Ropewalk's `docs/registers.md` and `docs/ports.md`.",
         "",
     ]
+
+
+def element_orders(design: Design) -> list[str]:
+    """Where the pairs of each variant stand, in and out."""
+    lines = []
+    for slot, variant in enumerate(design.variants):
+        order, own = design.order(slot), design.geometry.of(slot)
+        of = f" of variant `{variant.name}`" if len(set(design.orders)) > 1 else ""
+        if of or slot == 0:
+            lines += [
+                f"- in{of}, **{order.input_pairing}** order: {pair_places(design, slot, order.input_pairing)}",
+                f"- out{of}, **{order.output_pairing}** order: {pair_places(design, slot, order.output_pairing)}",
+            ]
+        if (of or slot == 0) and (order.input_pairing, order.output_pairing) != (own.pairing, own.output_pairing):
+            lines += [
+                "",
+                f"The model itself has them in {own.pairing} order before the rotation and in {own.output_pairing} "
+                f"order after it. Scores do not depend on the order of the output, as long as queries and keys have "
+                f"the same.",
+            ]
+    return lines
+
+
+def pair_places(design: Design, slot: int, pairing: str) -> str:
+    """Where pair i of a head of ``slot`` stands, for a person."""
+    order, own, lanes = design.order(slot), design.geometry.of(slot), design.lanes
+    start, half = own.rotary_start, own.rotary_dim // 2
+    shift = f"{start} + " if start else ""
+    if pairing == "interleaved":
+        return f"elements {shift}2i and {shift}2i + 1 are pair i, for i = 0 to {half - 1}."
+    if pairing == "half":
+        return f"elements {shift}i and {start + half} + i are pair i, for i = 0 to {half - 1}."
+    first = order.first // lanes
+    text = (
+        f"beat {first} + p of a head holds elements {shift}{lanes}p to {shift}{lanes}p + {lanes - 1} of half order and "
+        f"then their partners, {start + half} + {lanes}p to {start + half} + {lanes}p + {lanes - 1}, for p = 0 to "
+        f"{half // lanes - 1}. "
+    )
+    if order.odd:
+        text += (
+            f"Beat {first + half // lanes} holds elements {start - lanes} to {start - 1} and {start + 2 * half} to "
+            f"{start + 2 * half + lanes - 1}. "
+        )
+    return text + "All other beats are in their places."

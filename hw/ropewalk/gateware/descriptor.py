@@ -4,7 +4,7 @@ At least :data:`CAPACITY` descriptors are taken with no data present. What a slo
 are sampled when a descriptor is taken.
 """
 
-from amaranth.hdl import Cat, Module, Signal, signed
+from amaranth.hdl import Cat, Module, Mux, Signal, signed
 from amaranth.lib import data, stream
 from amaranth.lib.fifo import SyncFIFO
 from amaranth.lib.wiring import In, Out
@@ -116,6 +116,10 @@ class DescriptorPort(Component):
         ]
 
         token = Signal(token_layout(design))
+        # Where elements are moved, pairs begin with a beat (ropewalk.order).
+        moved = self.header.layout.any()
+        lane_bits = (design.lanes - 1).bit_length()
+        within = self.header.start[:lane_bits]
         missing = Signal()
         outside = Signal()
         no_such_row = Signal()
@@ -126,7 +130,9 @@ class DescriptorPort(Component):
             missing.eq(~self.known | no_such_row),
             outside.eq(Cat(beyond).any() & ~held.flags.pass_ & ~missing),
             token.request.place.eq(self.place),
-            token.request.start.eq(self.header.start),
+            token.request.start.eq(Cat(Mux(moved, 0, within)[:lane_bits], self.header.start[lane_bits:])),
+            token.layout.eq(self.header.layout),
+            token.odd.eq(moved & within.any()),
             token.request.pairs.eq(self.header.pairs),
             token.request.amplitude.eq(self.header.amplitude),
             *(token.request.position[axis].eq(signal[:POSITION_BITS]) for axis, signal in enumerate(position)),

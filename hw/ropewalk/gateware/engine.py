@@ -2,25 +2,29 @@
 
     descriptors -> DescriptorPort -> RowPlanner -> RowGenerator or RowTable -> RowMemory
                                          |                                        |
-    packets -----------------------------> Framer -> (row there? credit?) -> Rotator -> queue -> packets
+    packets ---------------> Framer -> input order -> (row there? room?) -> Rotator -> output order -> packets
 
-The rotator has a fixed latency and never stalls: a beat enters it only against a credit for a place in the output
-queue, so a stall outside stops beats at its entrance and reaches no arithmetic register.
+The rotator has a fixed latency and never stalls: a beat enters it only when there is room for its result, so a stall
+outside stops beats at its entrance and reaches no arithmetic register. Where the order of elements asks for it, input
+and output order are buffers of about a head each; else the input is a wire and the output a queue.
 """
 
-from amaranth.hdl import Cat, Module, Signal, signed
+from amaranth.hdl import Cat, Module, Mux, Signal, signed
 from amaranth.lib import data, stream, wiring
-from amaranth.lib.fifo import SyncFIFO, SyncFIFOBuffered
+from amaranth.lib.fifo import SyncFIFO
 from amaranth.lib.wiring import In, Out, connect
 
 from ..design import Design
+from .completer import Completer
 from .component import Component
 from .descriptor import DescriptorPort
 from .framer import Framer, packet_layout
 from .generator import RowGenerator
-from .layouts import beat_layout, descriptor_layout, side_layout
+from .input_order import DirectInput, ReorderedInput
+from .latency import first_beat_clock
+from .layouts import descriptor_layout, side_layout
+from .output_order import QUEUE_DEPTH, DirectOutput, ReorderedOutput
 from .planner import RowPlanner
-from .primitives import delayed
 from .rotator import Rotator
 from .row_memory import RowMemory
 from .slot_store import SlotStore
@@ -79,9 +83,12 @@ class RotaryEngine(Component):
         self._port = DescriptorPort(design)
         self._slots = SlotStore(design)
         self._source = RowGenerator(design) if design.source == "synth" else RowTable(design)
-        self._memory = RowMemory(design)
+        self._entry = ReorderedInput(design) if design.input_buffer else DirectInput(design)
+        self._memory = RowMemory(design, wait=self._entry.latency - RowMemory.latency)
         self._framer = Framer(design)
         self._rotator = Rotator(design)
+        output = ReorderedOutput if design.output_buffer else DirectOutput
+        self._output = output(design, self.core_latency)
         loader = {name: self._slots.signature.members[name] for name in LOADER_MEMBERS}
         super().__init__(
             {
@@ -98,25 +105,23 @@ class RotaryEngine(Component):
 
     @property
     def core_latency(self) -> int:
-        """Clocks from a beat at the rotator's entrance to the output queue."""
-        return self._memory.latency + self._rotator.latency
+        """Clocks from a beat at the entrance to its result."""
+        return self._entry.latency + self._rotator.latency
 
     @property
-    def queue_depth(self) -> int:
-        """Places in the output queue: the beats in flight, and the clocks that a credit takes to come back."""
-        return 1 << (self.core_latency + 3).bit_length()
+    def side_depth(self) -> int:
+        """Places for what accompanies a beat: as many as there can be beats between the framer and the exit."""
+        places = self._output.depth
+        if isinstance(self._entry, ReorderedInput):
+            places += self._entry.depth
+        if isinstance(self._output, ReorderedOutput):
+            places += QUEUE_DEPTH
+        return 1 << (places - 1).bit_length()
 
     @property
     def latency(self) -> int:
-        """Clocks from a descriptor to the first rotated beat of an idle engine whose data are waiting.
-
-        The pairs of a beat are made one by one; an entry is in the memory one clock after it has been made, and the
-        buffered queue takes two.
-        """
-        design = self._design
-        entries = min(design.lanes - design.geometry.rotary_start // 2 % design.lanes, design.pairs)
-        made = self._port.latency + self._source.latency + entries - 1
-        return made + 1 + self.core_latency + 2
+        """Clocks from a descriptor to the first rotated beat of an idle engine whose data are waiting."""
+        return first_beat_clock(self._design, self._port.latency, self._source.latency, self.core_latency)
 
     def elaborate(self, platform) -> Module:  # noqa: D102
         m = Module()
@@ -127,6 +132,8 @@ class RotaryEngine(Component):
         m.submodules.memory = memory = self._memory
         m.submodules.framer = framer = self._framer
         m.submodules.rotator = rotator = self._rotator
+        m.submodules.entry = entry = self._entry
+        m.submodules.output = output = self._output
 
         m.submodules.slots = slots = self._slots
 
@@ -165,59 +172,59 @@ class RotaryEngine(Component):
             inside, outside = getattr(slots, name), getattr(self, name)
             flow = slots.signature.members[name].flow
             m.d.comb += outside.eq(inside) if flow == Out else inside.eq(outside)
+        if design.buffered:
+            m.submodules.completer = completer = Completer(design)
+            connect(m, framer.beat, completer.arrival)
+            connect(m, completer.beat, entry.beat)
+        else:
+            connect(m, framer.beat, entry.beat)
 
         # The entrance.
-        beat = framer.beat.payload
-        depth = self.queue_depth
-        credits = Signal(range(depth + 1), init=depth)
+        ticket = entry.ticket.payload
         enter = Signal()
-        leave = Signal()
         held = Signal(design.row_number_bits, init=-1)
         m.d.comb += [
-            memory.sequence.eq(beat.sequence),
-            memory.word.eq(beat.word),
-            memory.needed.eq(beat.rotated.any()),
-            framer.beat.ready.eq(memory.available & (credits != 0)),
-            enter.eq(framer.beat.valid & framer.beat.ready),
+            memory.sequence.eq(ticket.sequence),
+            memory.word.eq(ticket.word),
+            memory.needed.eq(ticket.needed),
+            entry.ticket.ready.eq(memory.available & output.room),
+            enter.eq(entry.ticket.valid & entry.ticket.ready),
+            output.enter.eq(enter),
             planner.held.eq(held),
             planner.writing.eq(memory.writing),
         ]
-        with m.If(enter & ~leave):
-            m.d.sync += credits.eq(credits - 1)
-        with m.If(~enter & leave):
-            m.d.sync += credits.eq(credits + 1)
+        if design.moves:
+            m.d.comb += output.order.eq(ticket.order)
         with m.If(enter):
-            m.d.sync += held.eq(beat.sequence)
+            m.d.sync += held.eq(ticket.sequence)
 
         # The core.
-        wait = memory.latency
-        waiting = delayed(m, beat, wait, name="beat")
-        at_rotator = data.View(beat_layout(design), waiting)
         m.d.comb += [
-            rotator.elements.eq(at_rotator.elements),
-            rotator.rotated.eq(at_rotator.rotated),
-            rotator.inverse.eq(at_rotator.inverse),
+            rotator.elements.eq(entry.elements),
+            rotator.rotated.eq(entry.rotated),
+            rotator.inverse.eq(entry.inverse),
             rotator.entries.eq(memory.entries),
+            output.elements.eq(rotator.out),
         ]
         valid = enter
         for clock in range(self.core_latency):
             later = Signal(name=f"valid_{clock + 1}")
             m.d.sync += later.eq(valid)
             valid = later
+        m.d.comb += output.valid.eq(valid)
 
-        # The exit. What accompanies a beat waits in a queue of its own and needs no delay line.
-        results = m.submodules.results = SyncFIFOBuffered(width=rotator.out.shape().size, depth=depth)
-        sides = m.submodules.sides = SyncFIFO(width=side_layout().size, depth=depth)
+        # The exit. What accompanies a beat keeps its place in the stream, whatever becomes of the elements, and waits
+        # in a queue of its own.
+        sides = m.submodules.sides = SyncFIFO(width=side_layout().size, depth=self.side_depth)
+        leave = Signal()
         m.d.comb += [
-            results.w_data.eq(rotator.out),
-            results.w_en.eq(valid),
-            sides.w_data.eq(beat.side),
-            sides.w_en.eq(enter),
-            self.result.payload.elements.eq(results.r_data),
+            sides.w_data.eq(entry.beat.payload.side),
+            sides.w_en.eq(entry.taken),
+            self.result.payload.elements.eq(output.result.payload),
             self.result.payload.side.eq(sides.r_data),
-            self.result.valid.eq(results.r_rdy),
+            self.result.valid.eq(output.result.valid),
+            output.result.ready.eq(self.result.ready),
             leave.eq(self.result.valid & self.result.ready),
-            results.r_en.eq(self.result.ready),
             sides.r_en.eq(leave),
         ]
         m.d.comb += [
@@ -230,4 +237,18 @@ class RotaryEngine(Component):
             self.events.slot_error.eq(port.slot_error),
             self.events.framing_error.eq(framer.framing_error),
         ]
+        if design.buffered:
+            # Of a short packet's last head, the rest is dropped.
+            word = Signal(range(max(2, design.beats_per_head)))
+            at_head_end = Signal()
+            dropping = Signal()
+            m.d.comb += at_head_end.eq(word == design.beats_per_head - 1)
+            with m.If(dropping):
+                m.d.comb += [self.result.valid.eq(0), output.result.ready.eq(1)]
+            with m.If(output.result.valid & output.result.ready):
+                m.d.sync += word.eq(Mux(at_head_end, 0, word + 1))
+                with m.If(at_head_end):
+                    m.d.sync += dropping.eq(0)
+                with m.Elif(leave & self.result.payload.side.last):
+                    m.d.sync += dropping.eq(1)
         return m

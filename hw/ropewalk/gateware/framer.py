@@ -10,9 +10,13 @@ from amaranth.lib.fifo import SyncFIFO
 from amaranth.lib.wiring import In, Out
 
 from ..design import Design
+from .chunks import order_layout, unmoved
 from .component import Component
 from .descriptor import CAPACITY
 from .layouts import beat_layout, context_layout
+
+CONTEXT_LATENCY = 4
+"""Clocks from a context to the first beat of its token on the way out, where data are waiting."""
 
 QUERY, KEY, VALUE = range(3)
 """Kinds of head, as TUSER names them."""
@@ -165,4 +169,20 @@ class Framer(Component):
             out.side.tag.eq(current.tag),
             out.side.error.eq(current.error | mismatched | (arrival.last ^ at_end)),
         ]
+        if design.moves:
+            order = Signal(order_layout(design))
+            m.d.comb += [
+                order.first.eq(current.start),
+                order.pairs.eq(current.pairs),
+                order.odd.eq(current.odd),
+                order.split_in.eq(current.layout[0]),
+                order.split_out.eq(current.layout[1]),
+            ]
+            m.d.sync += [
+                out.order.eq(order),
+                out.turned.eq(~current.unit & (kind != VALUE)),
+                out.inside.eq(inside[0] & (kind != VALUE)),
+            ]
+            with m.If(kind == VALUE):
+                m.d.sync += [getattr(out.order, name).eq(value) for name, value in unmoved(order).items()]
         return m

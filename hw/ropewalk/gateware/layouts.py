@@ -3,6 +3,7 @@
 from amaranth.lib import data
 
 from ..design import AMPLITUDE, POSITION_BITS, Design
+from .chunks import order_layout
 from .slots import physical_slots
 
 
@@ -20,7 +21,10 @@ def descriptor_layout(axes: int) -> data.StructLayout:
 
 
 def request_layout(design: Design) -> data.StructLayout:
-    """A row to be made: the slot's place in memory, its slice and amplitude, and the position on each axis."""
+    """A row to be made: the slot's place in memory, its slice and amplitude, and the position on each axis.
+
+    ``start`` is the place of the first pair among a head's as the engine works on them.
+    """
     return data.StructLayout(
         {
             "place": range(max(2, physical_slots(design))),
@@ -43,12 +47,14 @@ def token_layout(design: Design) -> data.StructLayout:
             "error": 1,
             "tag": 8,
             "heads": data.ArrayLayout(8, 3),
+            "layout": 2,
+            "odd": 1,
         }
     )
 
 
 def context_layout() -> data.StructLayout:
-    """What the framer needs of a token: the first pair behind its slice too."""
+    """What the framer needs of a token: the first pair behind its slice too, and the order of its heads."""
     return data.StructLayout(
         {
             "new_row": 1,
@@ -59,6 +65,9 @@ def context_layout() -> data.StructLayout:
             "heads": data.ArrayLayout(8, 3),
             "start": 16,
             "end": 16,
+            "pairs": 16,
+            "layout": 2,
+            "odd": 1,
         }
     )
 
@@ -71,8 +80,11 @@ def side_layout() -> data.StructLayout:
 def beat_layout(design: Design) -> data.StructLayout:
     """A beat on its way to the rotator: elements, which row entries it needs, and what accompanies it.
 
-    ``rotated`` has one bit per lane: whether that pair lies in the rotary slice of a head that is rotated.
+    ``rotated`` has one bit per lane: whether that pair lies in the rotary slice of a head that is rotated. Where
+    elements are moved there is more: the order of the head, whether it is rotated, whether the beat is one of pairs,
+    and whether it never came and stands in for the rest of a short packet.
     """
+    moved = {} if not design.moves else {"order": order_layout(design), "turned": 1, "inside": 1, "absent": 1}
     return data.StructLayout(
         {
             "elements": data.ArrayLayout(design.data.shape, design.elements),
@@ -81,6 +93,7 @@ def beat_layout(design: Design) -> data.StructLayout:
             "word": range(max(2, design.beats_per_head)),
             "sequence": design.row_number_bits,
             "side": side_layout(),
+            **moved,
         }
     )
 

@@ -60,9 +60,10 @@ class RowPlanner(Component):
             self.request.payload.eq(token.request),
             *(
                 self.context.payload[name].eq(token[name])
-                for name in ("new_row", "unit", "inverse", "error", "tag", "heads")
+                for name in ("new_row", "unit", "inverse", "error", "tag", "heads", "layout", "odd")
             ),
             self.context.payload.start.eq(token.request.start),
+            self.context.payload.pairs.eq(token.request.pairs),
             self.context.payload.end.eq(token.request.start + token.request.pairs),
         ]
         # Both receivers are ready or not by their own registers, so looking at one's ready for the other's valid

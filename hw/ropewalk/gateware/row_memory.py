@@ -11,14 +11,14 @@ from amaranth.lib.wiring import In, Out
 from ..design import Design
 from .component import Component
 from .layouts import entry_layout
-from .primitives import BlockRam
+from .primitives import BlockRam, delayed
 
 
 class RowMemory(Component):
-    """Rows under their numbers.
+    """Rows under their numbers. Words are read ``wait`` clocks after they have been asked for.
 
-    Entries come in pair order, row after row. Reading takes :attr:`latency` clocks. The reader must not read a word
-    before :attr:`available` says so: a word is never written and read in the same clock.
+    Entries come in pair order, row after row. Reading takes :attr:`latency` clocks more. The reader must not read a
+    word before :attr:`available` says so: a word is never written and read in the same clock.
 
     Members
     -------
@@ -31,13 +31,14 @@ class RowMemory(Component):
     available : Out
         Whether all entries of that word have been written. In the same clock.
     entries : Out
-        The entries of all lanes, :attr:`latency` clocks after ``sequence`` and ``word``.
+        The entries of all lanes, ``wait`` and :attr:`latency` clocks after ``sequence`` and ``word``.
     """
 
     latency = BlockRam.latency
 
-    def __init__(self, design: Design):
+    def __init__(self, design: Design, *, wait: int = 0):
         self._design = design
+        self._wait = wait
         words = range(max(2, design.beats_per_head))
         depth = design.row_banks << (len(words) - 1).bit_length()
         self._rams = [BlockRam(width=entry_layout(design).size, depth=depth, name="row") for _ in range(design.lanes)]
@@ -82,13 +83,14 @@ class RowMemory(Component):
             self.available.eq(~self.needed | made | ((ahead == 0) & (self.word < complete))),
         ]
 
+        address = delayed(m, Cat(self.word, self.sequence[:bank_bits]), self._wait, name="address")
         for lane, ram in enumerate(self._rams):
             m.submodules[f"lane_{lane}"] = ram
             m.d.comb += [
                 ram.write_enable.eq(self.write & (self.place[:lane_bits] == lane)),
                 ram.write_address.eq(Cat(place_word, self.writing[:bank_bits])),
                 ram.write_data.eq(self.entry),
-                ram.address.eq(Cat(self.word, self.sequence[:bank_bits])),
+                ram.address.eq(address),
                 self.entries[lane].eq(ram.data),
             ]
         return m

@@ -22,6 +22,7 @@ from .slots import (
     entry_address_bits,
     entry_bits,
     entry_count,
+    layout_fits,
     loadable,
     pair_bits,
     physical_slots,
@@ -140,7 +141,8 @@ class SlotStore(Component):
             self.physical.eq(held_place),
         ]
         m.d.comb += [
-            read.addr.eq(Mux(scan_header, scan_place, held_place)),
+            # A token without a slot goes out in the order of slot 0.
+            read.addr.eq(Mux(scan_header, scan_place, Mux(known, held_place, place[0]))),
             self.header.eq(data.View(slot_layout(design), read.data)),
         ]
 
@@ -217,7 +219,7 @@ class SlotStore(Component):
                         m.d.sync += bad.eq(1)
                 with m.Case(1):
                     m.d.sync += header.layout.eq(word[:2])
-                    with m.If(word != 0):
+                    with m.If(~layout_fits(design, word, header.start, header.pairs)):
                         m.d.sync += bad.eq(1)
                 with m.Case(2):
                     m.d.sync += header.limit.eq(word)

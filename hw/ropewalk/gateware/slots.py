@@ -1,8 +1,10 @@
 """What the engine knows of each slot besides its steps, and where the parts of a slot stand in memory."""
 
+from amaranth.hdl import Value
 from amaranth.lib import data
 
 from ..design import AMPLITUDE, POSITION_BITS, Design
+from ..tables.slot_words import layout_word
 from ..tables.steps import amplitude_word
 
 STEP_ENTRY_BITS = 50
@@ -33,15 +35,37 @@ def slot_words(design: Design) -> list[int]:
             {
                 "start": design.geometry.rotary_start // 2,
                 "pairs": design.pairs,
-                "layout": 0,
+                "layout": layout_word(design, slot),
                 "limit": limit,
                 "amplitude": amplitude_word(variant.amplitude),
             }
         )
         .as_value()
         .value
-        for variant, limit in zip(design.variants, design.limits, strict=True)
+        for slot, (variant, limit) in enumerate(zip(design.variants, design.limits, strict=True))
     ]
+
+
+def layout_fits(design: Design, word: Value, start: Value, pairs: Value) -> Value:
+    """Whether a slot may have the layout ``word``: whether the engine has what moves the elements of its slice.
+
+    Chunks are moved as a whole, and a slice that begins in mid-beat takes a buffer on either side, unless that side is
+    always in paired order.
+    """
+    fits = word >> 2 == 0
+    odd_possible = True
+    for bit, (pairing, buffer) in enumerate(
+        zip(design.stream_pairings, (design.input_buffer, design.output_buffer), strict=True)
+    ):
+        if pairing != "both":
+            fits &= word[bit] == int(pairing != "interleaved")
+        if pairing == "interleaved":
+            odd_possible &= buffer
+    if design.moves and design.lanes > 1:
+        low = design.lanes // 2 - 1 if odd_possible else design.lanes - 1
+        whole = (start & low == 0) & (pairs & (design.lanes - 1) == 0)
+        fits &= ~word[:2].any() | whole
+    return fits
 
 
 def loadable(design: Design) -> bool:

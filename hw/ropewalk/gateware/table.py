@@ -44,6 +44,7 @@ class RowTable(Component):
         shifts = [bit for bit in range(design.pairs.bit_length()) if design.pairs >> bit & 1]
         busy = Signal()
         pair = Signal(range(max(2, design.pairs)))
+        start = Signal(self.place.shape(), reset_less=True)
         address = Signal(entry_address_bits(design), reset_less=True)
         bases = Array(table_bases(design))
         at_last = Signal()
@@ -64,6 +65,7 @@ class RowTable(Component):
             m.d.sync += [
                 busy.eq(self.request.valid),
                 pair.eq(0),
+                start.eq(request.start),
                 address.eq(
                     bases[request.place] + sum((position << shift for shift in shifts[1:]), position << shifts[0])
                 ),
@@ -74,11 +76,10 @@ class RowTable(Component):
             later = Signal(name=f"valid_{clock + 1}")
             m.d.sync += later.eq(valid)
             valid = later
-        place = delayed(m, pair, rom.latency, name="place")
         m.d.comb += [
             self.write.eq(valid),
             self.entry.eq(data.View(entry_layout(design), rom.data)),
-            self.place.eq(place + design.geometry.rotary_start // 2),
-            self.last.eq(place == design.pairs - 1),
+            self.place.eq(delayed(m, (start + pair)[: len(start)], rom.latency, name="place")),
+            self.last.eq(delayed(m, at_last, rom.latency, name="last")),
         ]
         return m

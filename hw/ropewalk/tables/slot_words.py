@@ -3,7 +3,7 @@
 | word | bits |
 |---|---|
 | 0 | 15:0 first pair of the rotary slice in a head, 31:16 number of its pairs |
-| 1 | 0: layout of what comes in, 1: of what goes out (0 interleaved) |
+| 1 | 0: whether the elements of a pair come in different chunks (half, paired), 1: whether they go out so |
 | 2 | 24:0 limit, exclusive |
 | 3 | 17:0 amplitude word |
 | 4 + 2i | 31:0 low bits of the step of pair i |
@@ -30,10 +30,16 @@ def slot_header(design: Design, slot: int) -> list[int]:
     """The first words of the variant in ``slot``."""
     return [
         design.geometry.rotary_start // 2 | design.pairs << 16,
-        0,
+        layout_word(design, slot),
         design.limits[slot],
         amplitude_word(design.variants[slot].amplitude),
     ]
+
+
+def layout_word(design: Design, slot: int) -> int:
+    """The order of the elements of the variant in ``slot``: bit 0 for those that come, bit 1 for those that go."""
+    order = design.orders[slot]
+    return order.split_in | order.split_out << 1
 
 
 def slot_entries(design: Design, slot: int) -> list[int]:

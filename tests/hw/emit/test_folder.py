@@ -9,9 +9,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from ropewalk.design import Design, default_lanes
+from ropewalk.design import Design
 from ropewalk.emit.folder import WRITTEN, changed_roms, load_design, write_design_folder
 from ropewalk.errors import InputError
+from ropewalk.lanes import default_lanes
 from ropewalk.models import read_model
 
 

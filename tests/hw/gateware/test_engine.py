@@ -77,7 +77,7 @@ def test_the_first_beat_takes_the_stated_latency(name, make_design) -> None:
     simulator.add_testbench(testbench)
     simulator.run()
     assert seen[0] - taken[0] == latency
-    assert ports._engine.queue_depth >= ports._engine.core_latency + 2
+    assert ports._engine._output.depth >= ports._engine.core_latency + 2
 
 
 @pytest.mark.parametrize("name", ["rows limit", "one pair", "table", "data limit"])

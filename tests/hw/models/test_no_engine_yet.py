@@ -1,9 +1,10 @@
 """Models that import and that no engine of this version can be made for: one sentence, and nothing left behind."""
 
 import pytest
-from ropewalk.design import Design, check_geometry, default_lanes
+from ropewalk.design import Design, check_geometry
 from ropewalk.emit.folder import write_design_folder
 from ropewalk.errors import InputError
+from ropewalk.lanes import default_lanes
 
 GEMMA_4 = {"model_type": "gemma4_text", "num_hidden_layers": 6, "num_global_key_value_heads": 2}
 QWEN2_VL = {

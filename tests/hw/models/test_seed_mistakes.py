@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
-from ropewalk.design import Design, default_lanes
+from ropewalk.design import Design
 from ropewalk.errors import InputError
+from ropewalk.lanes import default_lanes
 from ropewalk.tables.digest import geometry_digest
 
 QWEN3 = {

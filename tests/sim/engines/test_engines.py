@@ -16,6 +16,11 @@ from ropewalk_sim.engines import Engine, open_engine
 from ropewalk_sim.errors import EngineError
 from ropewalk_sim.stream_model import run_model
 
+DESIGN_NAMES = [
+    "one-lane", "two-lanes-partial", "four-lanes", "table", "table-four-lanes", "half", "half-odd-values",
+    "interleaved-to-half", "half-to-interleaved", "paired",
+]  # fmt: skip
+
 HARD = Stalls(seed=11, data=0.3, token=0.3, output=0.3)
 FAST_SOURCE = Stalls(seed=12, output=0.7)
 SLOW_SOURCE = Stalls(seed=13, data=0.7, token=0.7)
@@ -74,16 +79,18 @@ def test_descriptors_are_taken_before_any_data_and_the_rate_is_kept(engine, desi
     # PORTS.md: min(1, beats per token / clocks of a row). A beat more of rows is ready when the first data come.
     rate = min(1.0, design.beats_per_token / design.pairs)
     assert output.beats_per_clock is not None
-    assert output.beats_per_clock >= rate * 0.995
+    assert output.beats_per_clock >= rate * (0.98 if design.buffered else 0.995)
     assert design.beats_per_clock == rate
     if rate == 1.0:
-        assert output.beats_per_clock == 1.0
+        # In the first head beats wait for their partners; from then on there is no gap.
+        gaps = design.pairs // design.lanes if design.buffered else 0
+        assert output.last_output_clock - output.first_output_clock + 1 <= output.beats + gaps
 
 
 class TestCompiled:
     """What costs too much in the slow engines."""
 
-    @pytest.fixture(params=["one-lane", "two-lanes-partial", "four-lanes", "table", "table-four-lanes"])
+    @pytest.fixture(params=DESIGN_NAMES)
     def run(self, request):
         return "verilator", request.param
 
