@@ -22,7 +22,8 @@ GEMMA = read_model("gemma-3-270m")
         (
             {"lanes": 0},
             "0 lanes do not fit head_dim 256: 2 x lanes must divide it, and for half order lanes must divide "
-            "rotary_dim / 2 = 128 and rotary_start = 0 of variant full_attention; these do: 1, 2, 4, 8, 16, 32, 64, 128",
+            "rotary_dim / 2 = 128 and rotary_start = 0 of variant full_attention; these do: 1, 2, 4, 8, 16, 32, 64, "
+            "128",
         ),
         ({"input_pairing": "full"}, "input pairing must be half, interleaved, paired or both, not 'full'"),
         ({"output_pairing": "pairs"}, "output pairing must be half, interleaved, paired or both, not 'pairs'"),

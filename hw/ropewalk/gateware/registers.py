@@ -30,6 +30,8 @@ COUNTERS = {
 
 HEADS = ("query_heads", "key_heads", "value_heads")
 FULL_WORDS = ("load_begin", "load_data", "load_commit")
+PAIRINGS = ("interleaved", "half", "paired", "both")
+"""The codes of `features`."""
 IDENTITY = int.from_bytes(b"ROPE", "little")
 
 
@@ -90,7 +92,9 @@ class Registers(Component):
             "features": design.slots
             | design.axes << 8
             | design.clocks_per_pair << 12
-            | int(design.source == "table") << 16,
+            | int(design.source == "table") << 16
+            | PAIRINGS.index(design.stream_pairings[0]) << 20
+            | PAIRINGS.index(design.stream_pairings[1]) << 22,
             "status": sticky,
             **{name: self.heads[kind] for kind, name in enumerate(HEADS)},
             **{f"offset[{axis}]": self.offset[axis] for axis in range(design.axes)},

@@ -156,4 +156,6 @@ def test_the_engine_says_what_it_is(engine_folder):
     assert identity.to_bytes(4, "little") == b"ROPE"
     assert fields("widths", widths) == {"lanes": 4, "data_width": 16, "coefficient_width": 18, "phase_bits": 48}
     assert fields("shape", shape)["head_dim"] == 128
-    assert fields("features", features) == {"slots": 8, "axes": 1, "clocks_per_pair": 1, "source": 0}
+    assert fields("features", features) == {
+        "slots": 8, "axes": 1, "clocks_per_pair": 1, "source": 0, "input_order": 1, "output_order": 1,
+    }  # fmt: skip
