@@ -95,6 +95,13 @@ Examples:
     help="Whose angles the table holds: the exact ones, or those that a software stack makes in single precision.",
 )
 @click.option(
+    "--axes",
+    type=int,
+    metavar="N",
+    help="Axes of a position, 1 to 3: more than the model needs let models that need them be loaded into slots."
+    "  [default: what the model needs]",
+)
+@click.option(
     "--no-registers",
     is_flag=True,
     help="For small parts: nothing can be changed at run time; slots and head counts stay, AXI4-Lite answers SLVERR.",
@@ -121,6 +128,7 @@ def generate(
     rounding: str,
     coefficients: str,
     angle_model: str,
+    axes: int | None,
     no_registers: bool,
     force: bool,
 ) -> None:
@@ -146,6 +154,7 @@ def generate(
         positions=positions,
         clocks_per_pair=clocks_per_pair,
         registers=not no_registers,
+        position_axes=axes,
     )
     write_design_folder(design, folder, force=force)
     for line in summary(design):
@@ -183,6 +192,8 @@ def summary(design: Design) -> list[str]:
     rows = "made for each token" if design.source == "synth" else "read from a table"
     if design.angle_model != "exact":
         rows += f" of {design.angle_model} angles"
+    if design.axes > 1:
+        lines.append(f"  {'axes':<18}{design.axes} of a position: a descriptor has {1 + design.axes} words")
     rate = f"{design.beats_per_clock:.2f} beats per clock"
     lines += [
         f"  {'source of rows':<18}{design.source}: {rows}",

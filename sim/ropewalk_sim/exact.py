@@ -66,7 +66,9 @@ def exact_inverse_frequency(
     return result
 
 
-def exact_turns(inverse_frequency: Sequence[mpmath.mpf | float], positions: ArrayLike) -> NDArray[np.float64]:
+def exact_turns(
+    inverse_frequency: Sequence[mpmath.mpf | float], positions: ArrayLike, axis: Sequence[int] | None = None
+) -> NDArray[np.float64]:
     """The angle of every pair at every position, in turns modulo 1: float64 ``[..., pairs]``, good to 2**-53 turns.
 
     Parameters
@@ -74,12 +76,15 @@ def exact_turns(inverse_frequency: Sequence[mpmath.mpf | float], positions: Arra
     inverse_frequency
         Radians per position, one per pair, each taken exactly (a double is the value that it holds).
     positions
-        Integers from 0 to 2**32 - 1, of any shape ``[...]``.
+        Integers from 0 to 2**32 - 1, of any shape ``[...]``; with ``axis`` ``[..., axes]``.
+    axis
+        The axis that each pair follows, where positions have several.
     """
     given = np.asarray(positions)
     if given.dtype.kind not in "iu" or (given.size and (given.min() < 0 or given.max() >= 1 << 32)):
         raise ValueError("positions must be integers from 0 to 2**32 - 1")
-    position = given.astype(np.uint64)[..., None]
+    position = given.astype(np.uint64)
+    position = position[..., None] if axis is None else position[..., list(axis)]
     limbs = np.zeros((3, len(inverse_frequency)), np.uint64)
     for pair, frequency in enumerate(inverse_frequency):
         turns = _context.mpf(frequency) / (2 * _context.pi)

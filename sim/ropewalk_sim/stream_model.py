@@ -48,7 +48,8 @@ def token_errors(design: Design, descriptors: np.ndarray) -> np.ndarray:
     """``bool [tokens]``: whether a descriptor has a position or slot error, which stands on the token's every beat.
 
     A slot is in error if it is empty, or if it is asked for unit amplitude and its rows come from a table that was
-    made with another one. A position is in error from the slot's limit on; that of a token to pass is not looked at.
+    made with another one. A position is in error from the slot's limit on, on any axis, also on one that no pair of
+    the slot follows; that of a token to pass is not looked at.
     """
     slot = (descriptors[:, 0] & 0xFF).astype(np.int64)
     flags = _flags(descriptors)
@@ -61,7 +62,7 @@ def token_errors(design: Design, descriptors: np.ndarray) -> np.ndarray:
             amplitude_word(variant.amplitude) != AMPLITUDE.one for variant in design.variants
         ]
     no_row_asked = no_row[slot] & (flags & UNIT_AMPLITUDE != 0)
-    beyond = (descriptors[:, 1] >= limits[slot]) & (flags & PASS == 0)
+    beyond = (descriptors[:, 1:] >= limits[slot, None]).any(axis=1) & (flags & PASS == 0)
     return empty | no_row_asked | beyond
 
 
@@ -88,7 +89,7 @@ def _rotate_tokens(
     kind = slot << 8 | flags & (INVERSE | UNIT_AMPLITUDE)
     for one in np.unique(kind[rotated[tokens]]):
         chosen = np.flatnonzero(rotated[tokens] & (kind == one))
-        position = descriptors[chosen, 1].astype(np.int64)
+        position = descriptors[chosen, 1:].astype(np.int64)
         row = rows(design, int(one) >> 8, position, unit_amplitude=bool(one & UNIT_AMPLITUDE))
         pairs = heads[chosen, turned, inside].reshape(len(chosen), -1, design.pairs, 2)
         result = rotate(design, pairs, row[:, None], inverse=bool(one & INVERSE))

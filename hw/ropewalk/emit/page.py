@@ -42,7 +42,7 @@ def folder_page(design: Design, *, latency: int, crcs: list[int], files: list[st
         "| port | direction | bits | meaning |",
         "|---|---|---|---|",
         "| `aclk`, `aresetn` | in | 1 | clock; synchronous reset, active low |",
-        "| `s_axis_token_tdata` | in | 64 | token descriptor, below; with `tvalid`, `tready` |",
+        f"| `s_axis_token_tdata` | in | {32 * (1 + design.axes)} | token descriptor, below; with `tvalid`, `tready` |",
         f"| `s_axis_tdata` | in | {data_bits} | a beat of {design.elements} elements; with `tvalid`, `tready`, "
         "`tlast`, `tid[7:0]` |",
         f"| `m_axis_tdata` | out | {data_bits} | the rotated beat; with `tvalid`, `tready`, `tlast`, `tid[7:0]`, "
@@ -59,8 +59,12 @@ def folder_page(design: Design, *, latency: int, crcs: list[int], files: list[st
         "| 9 | pass: do not rotate |",
         "| 10 | unit amplitude |",
         "| 23:16 | tag: the TID of the token's data |",
-        "| 63:32 | position |",
+        *(
+            f"| {63 + 32 * axis}:{32 + 32 * axis} | position{f' on axis {axis}' if design.axes > 1 else ''} |"
+            for axis in range(design.axes)
+        ),
         "",
+        *axes_part(design),
         "| slot | variant | amplitude | positions | CRC-32 |",
         "|---|---|---|---|---|",
     ]
@@ -73,7 +77,8 @@ def folder_page(design: Design, *, latency: int, crcs: list[int], files: list[st
         "",
         f"There are {design.slots} slots"
         + (", the others empty until they are loaded over the registers" if loadable(design) else ", the others empty")
-        + ". A position past the last one, or an empty slot, passes the token unrotated with its error bit set.",
+        + f". A position past the last one{' on any axis' if design.axes > 1 else ''}, or an empty slot, passes the token "
+        "unrotated with its error bit set.",
         "",
         *(registers_part(design) if design.registers else []),
         "",
@@ -113,6 +118,18 @@ def folder_page(design: Design, *, latency: int, crcs: list[int], files: list[st
     return "\n".join(lines)
 
 
+def axes_part(design: Design) -> list[str]:
+    """What a position of several axes is, in one paragraph; nothing where it has one."""
+    if design.axes == 1:
+        return []
+    followed = sorted({axis for variant in design.variants for axis in variant.axis or (0,)})
+    return [
+        f"Positions have {design.axes} axes: 0 time, 1 height, 2 width. Each pair follows the axis that its slot says; "
+        f"the slots from the start follow {', '.join(map(str, followed))}. Text has the same position on every axis.",
+        "",
+    ]
+
+
 def registers_part(design: Design) -> list[str]:
     """The chapter on the registers: the ones that most users need, with their addresses."""
     address = {name: register.address for name, register in register_map().items()}
@@ -124,7 +141,11 @@ def registers_part(design: Design) -> list[str]:
         "query_heads": f"query heads of a token, {queries} after reset",
         "key_heads": f"key heads, {keys} after reset",
         "value_heads": f"value heads, {values} after reset",
-        **{f"offset[{axis}]": "added to every position (signed), 0 after reset" for axis in range(design.axes)},
+        **{
+            f"offset[{axis}]": f"added to every position{f' on axis {axis}' if design.axes > 1 else ''} (signed), 0 after "
+            "reset"
+            for axis in range(design.axes)
+        },
         "load_begin": "write a slot's number: begin to load it",
         "load_data": "write its words, one after the other",
         "load_commit": "write anything: the words become the slot's content, or are refused (SLVERR)",
