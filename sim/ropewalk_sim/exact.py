@@ -4,7 +4,8 @@ It shares no code with the generator of tables or the fixed-point model (it impo
 error in one of them cannot hide in both. Frequencies are multiple-precision numbers, phases are integers of 96 bits,
 and only the last step is a double.
 
-Sources: Su et al., "RoFormer" (arXiv 2104.09864); Peng et al., "YaRN" (arXiv 2309.00071) and its published code.
+Sources: Su et al., "RoFormer" (arXiv 2104.09864); Peng et al., "YaRN" (arXiv 2309.00071) and its published code;
+Wang et al., "Qwen2-VL" (arXiv 2409.12191), and the published code of Qwen3-VL, for positions of several axes.
 """
 
 from collections.abc import Sequence
@@ -64,6 +65,22 @@ def exact_inverse_frequency(
         share = 0 if share < 0 else 1 if share > 1 else share
         result.append(frequency * (share + (1 - share) / _context.mpf(factor)))
     return result
+
+
+def exact_axes(sections: Sequence[int], *, interleaved: bool = False) -> list[int]:
+    """The axis of the position (0 time, 1 height, 2 width) that each pair follows, of ``sum(sections)`` pairs.
+
+    Qwen2-VL (mrope): the sections stand one after the other. Qwen3-VL (``interleaved``): pair i follows height where
+    i mod 3 is 1 and i < 3 x the second section, width where i mod 3 is 2 and i < 3 x the third, and time elsewhere.
+    """
+    followed = []
+    for pair in range(sum(sections)):
+        if interleaved:
+            axis = pair % 3
+            followed.append(axis if axis and pair < 3 * sections[axis] else 0)
+        else:
+            followed.append(0 if pair < sections[0] else 1 if pair < sections[0] + sections[1] else 2)
+    return followed
 
 
 def exact_turns(

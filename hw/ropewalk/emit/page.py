@@ -59,10 +59,7 @@ def folder_page(design: Design, *, latency: int, crcs: list[int], files: list[st
         "| 9 | pass: do not rotate |",
         "| 10 | unit amplitude |",
         "| 23:16 | tag: the TID of the token's data |",
-        *(
-            f"| {63 + 32 * axis}:{32 + 32 * axis} | position{f' on axis {axis}' if design.axes > 1 else ''} |"
-            for axis in range(design.axes)
-        ),
+        *(f"| {63 + 32 * axis}:{32 + 32 * axis} | position{on} |" for axis, on in enumerate(axis_names(design))),
         "",
         *axes_part(design),
         "| slot | variant | amplitude | positions | CRC-32 |",
@@ -73,12 +70,13 @@ def folder_page(design: Design, *, latency: int, crcs: list[int], files: list[st
         for slot, (variant, limit, crc) in enumerate(zip(design.variants, design.limits, crcs, strict=True))
     ]
     last = design.beats_per_head - 1
+    anywhere = " on any axis" if design.axes > 1 else ""
     lines += [
         "",
         f"There are {design.slots} slots"
         + (", the others empty until they are loaded over the registers" if loadable(design) else ", the others empty")
-        + f". A position past the last one{' on any axis' if design.axes > 1 else ''}, or an empty slot, passes the token "
-        "unrotated with its error bit set.",
+        + f". A position past the last one{anywhere}, or an empty slot, passes the token unrotated with its error bit "
+        "set.",
         "",
         *(registers_part(design) if design.registers else []),
         "",
@@ -118,6 +116,11 @@ def folder_page(design: Design, *, latency: int, crcs: list[int], files: list[st
     return "\n".join(lines)
 
 
+def axis_names(design: Design) -> list[str]:
+    """What to add to "position" for each axis: nothing where there is one."""
+    return [""] if design.axes == 1 else [f" on axis {axis}" for axis in range(design.axes)]
+
+
 def axes_part(design: Design) -> list[str]:
     """What a position of several axes is, in one paragraph; nothing where it has one."""
     if design.axes == 1:
@@ -142,9 +145,8 @@ def registers_part(design: Design) -> list[str]:
         "key_heads": f"key heads, {keys} after reset",
         "value_heads": f"value heads, {values} after reset",
         **{
-            f"offset[{axis}]": f"added to every position{f' on axis {axis}' if design.axes > 1 else ''} (signed), 0 after "
-            "reset"
-            for axis in range(design.axes)
+            f"offset[{axis}]": f"added to every position{on} (signed), 0 after reset"
+            for axis, on in enumerate(axis_names(design))
         },
         "load_begin": "write a slot's number: begin to load it",
         "load_data": "write its words, one after the other",
