@@ -1,13 +1,16 @@
 """The command line for models whose positions have several axes."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from ropewalk.emit.folder import load_design
 from ropewalk_cli.corners import corner_stream, repeated
 from ropewalk_cli.main import call
+from ropewalk_sim.compare import compare
 from ropewalk_sim.framing import frame
+from ropewalk_sim.stream_model import run_model
 
 VISION = {
     "model_type": "qwen2_vl_text",
@@ -131,3 +134,33 @@ def test_corner_cases_reach_each_axis_by_itself(vision, slow):
     pairs = zip(tokens, tokens[1:], strict=False)
     unlike = [[x != y for x, y in zip(a[2], b[2], strict=True)] for a, b in pairs if a[:2] == b[:2]]
     assert all([axis == place for place in range(3)] in unlike for axis in range(3))
+
+
+def one_is_read_as_another(words, axis):
+    """The word of ``axis`` is that of the next one."""
+    words[:, 1 + axis] = words[:, 1 + (axis + 1) % 3]
+
+
+def row_of_the_one_before(words, axis):
+    """A token that differs from the one before on ``axis`` only takes its row."""
+    for token in range(1, len(words)):
+        same = (words[token] ^ words[token - 1]) & [0xFFFF, *(0xFFFFFFFF * (other != axis) for other in range(3))] == 0
+        if same.all():
+            words[token, 1:] = words[token - 1, 1:]
+
+
+def limit_not_compared(words, axis):
+    """A position at the limit or past it on ``axis`` is taken for one inside."""
+    words[:, 1 + axis] %= 64
+
+
+@pytest.mark.parametrize("axis", range(3))
+@pytest.mark.parametrize("fault", [one_is_read_as_another, row_of_the_one_before, limit_not_compared])
+@pytest.mark.parametrize("slow", [False, True])
+def test_corner_cases_tell_faults_of_one_axis(vision, fault, axis, slow):
+    design = load_design(vision)
+    stream = corner_stream(design, 1, slow=slow)
+    words = stream.descriptors.astype(np.int64)
+    fault(words, axis)
+    wrong = replace(stream, descriptors=words.astype(np.uint32))
+    assert compare(design, run_model(design, stream), run_model(design, wrong)).differing_bits > 0
