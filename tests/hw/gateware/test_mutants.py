@@ -61,7 +61,7 @@ MUTANTS = {
 }
 SEVERAL_AXES_MUTANTS = {
     "the axis of a pair": patched(generator, "step_contents", changed_word(generator.step_contents, 2, 48)),
-    "the position on axis 2 a clock late": wrong_delay(generator, "position_2", 1),
+    "the position on axis 1 a clock late": wrong_delay(generator, "position_1", 1),
 }
 TABLE_MUTANTS = {"a bit of a row": patched(table, "row_contents", changed_word(table.row_contents, 40, 30))}
 
@@ -90,7 +90,7 @@ def test_the_comparison_kills(name, make_design, monkeypatch) -> None:
 
 
 def on_several_axes(design: Any) -> Any:
-    """``design``, its first variant's pairs in turn on three axes, its second's on one of them."""
+    """``design``, its first variant's pairs in turn on three axes, its second's all on axis 1, from the first on."""
     follow = [tuple(place % 3 for place in range(8)), (1,) * 8]
     variants = tuple(replace(one, axis=axis) for one, axis in zip(design.variants, follow, strict=True))
     return replace(design, geometry=replace(design.geometry, variants=variants))
