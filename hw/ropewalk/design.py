@@ -24,6 +24,9 @@ AMPLITUDE = Format(width=18, fraction_bits=17, signed=False)
 ROW_ROUND_TRIP = 48
 """At most so many clocks pass from asking for a row to its first entry being read and its bank being free again."""
 
+MAX_AXES = 3
+"""Axes that a position can have: time, height and width."""
+
 MAX_HEADS = 255
 """Heads of each kind that a register can count."""
 
@@ -133,6 +136,9 @@ class Design:
         what they are here, and every access is answered with SLVERR.
     input_pairing, output_pairing
         The order of a head's elements on the streams (``docs/ports.md``, "Element order"); ``None`` takes the model's.
+    position_axes
+        Axes of a descriptor's position, 1 to 3, which :attr:`axes` gives; ``None`` takes what the variants need. More
+        of them let slots of models with more axes be loaded later. Takes the synth source where there are several.
 
     Raises
     ------
@@ -157,6 +163,7 @@ class Design:
     registers: bool = True
     input_pairing: StreamPairing | None = None
     output_pairing: StreamPairing | None = None
+    position_axes: int | None = None
 
     def __post_init__(self) -> None:
         check_range("data width", self.data_width, 4, 32)
@@ -213,6 +220,18 @@ class Design:
             )
         if self.positions is not None:
             check_range("positions", self.positions, 1, 1 << POSITION_BITS)
+        if self.position_axes is not None:
+            check_range("axes", self.position_axes, 1, MAX_AXES)
+            if self.position_axes < self._needed_axes:
+                raise InputError(
+                    f"the model's positions have {self._needed_axes} axes, which do not fit an engine of "
+                    f"{self.position_axes}: give {self._needed_axes} axes"
+                )
+        if self.source == "table" and self.axes > 1:
+            raise InputError(
+                f"a table holds one row per position, and here a row follows from positions on {self.axes} axes: use "
+                f"the synth source"
+            )
         if self.source == "table":
             entries = sum(self.limits) * self.pairs
             if entries > MAX_TABLE_ENTRIES:
@@ -325,7 +344,12 @@ class Design:
 
     @property
     def axes(self) -> int:
-        """Position axes of a descriptor."""
+        """Position axes of a descriptor: as many position words follow its first word."""
+        return self._needed_axes if self.position_axes is None else self.position_axes
+
+    @cached_property
+    def _needed_axes(self) -> int:
+        """One more than the highest axis that a pair of a variant follows."""
         return 1 + max((axis for variant in self.variants for axis in variant.axis or ()), default=0)
 
     @property
@@ -372,8 +396,6 @@ def check_geometry(geometry: RotaryGeometry) -> None:
             f"the variants have heads of different shapes ({sizes}), and an engine has one: name one with --only NAME, "
             f"which the next version adds"
         )
-    if any(axis for variant in geometry.variants for axis in variant.axis or ()):
-        raise InputError("the model's positions have several axes, for which the next version makes engines")
 
 
 def check_range(what: str, value: object, low: int, high: int) -> None:

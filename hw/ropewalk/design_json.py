@@ -7,7 +7,7 @@
 from typing import Any, get_args
 
 from . import __version__
-from .design import MAX_HEADS, AngleModel, Coefficients, Design, Source
+from .design import MAX_AXES, MAX_HEADS, AngleModel, Coefficients, Design, Source
 from .errors import InputError
 from .formats import Rounding
 from .geometry.rotary import geometry_from_json, geometry_to_json
@@ -33,7 +33,7 @@ _CHOICES = {
     "input_pairing": get_args(StreamPairing),
     "output_pairing": get_args(StreamPairing),
 }
-_OTHERS = ("positions", "value_heads", "family", "registers")
+_OTHERS = ("positions", "position_axes", "value_heads", "family", "registers")
 
 
 def design_to_json(design: Design, derived: dict[str, Any]) -> dict[str, Any]:
@@ -71,12 +71,19 @@ def design_from_json(values: dict[str, Any], where: str) -> Design:
     integers = {name: parameters.required_integer(name, 1, high) for name, high in _INTEGERS.items()}
     integers["value_heads"] = parameters.required_integer("value_heads", 0, MAX_HEADS)
     positions, family = parameters.integer("positions", 1, 1 << 24), parameters.required_text("family")
+    position_axes = parameters.integer("position_axes", 1, MAX_AXES)
     registers = parameters.flag("registers")
     if registers is None:
         raise parameters.error("registers", "true or false")
     try:
         design = Design(
-            geometry=geometry, positions=positions, family=family, registers=registers, **integers, **choices
+            geometry=geometry,
+            positions=positions,
+            position_axes=position_axes,
+            family=family,
+            registers=registers,
+            **integers,
+            **choices,
         )
         digest = geometry_digest(design)
     except InputError as refusal:  # what does not fit together; it does not know of the file

@@ -68,7 +68,8 @@ def exact_pairs(design: Design, descriptors: NDArray[np.uint32], pairs: NDArray)
         if not len(chosen):
             continue
         variant = design.variants[one]
-        turns = exact_turns(variant.inverse_frequency, descriptors[chosen, 1].astype(np.int64))
+        follows = variant.axis if variant.axis is not None else (0,) * len(variant.inverse_frequency)
+        turns = exact_turns(variant.inverse_frequency, descriptors[chosen, 1:].astype(np.int64), follows)
         turns = np.where((flags[chosen] & INVERSE != 0)[:, None], -turns, turns)[:, None]
         unit = (flags[chosen] & UNIT_AMPLITUDE != 0)[:, None, None, None]
         result[chosen] = exact_rotation(pairs[chosen], turns, np.where(unit, 1.0, variant.amplitude))

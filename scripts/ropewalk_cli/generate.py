@@ -107,6 +107,13 @@ Examples:
     help="Order of a head's elements going out.  [default: the model's own]",
 )
 @click.option(
+    "--axes",
+    type=int,
+    metavar="N",
+    help="Axes of a position, 1 to 3: more than the model needs let models that need them be loaded into slots."
+    "  [default: what the model needs]",
+)
+@click.option(
     "--no-registers",
     is_flag=True,
     help="For small parts: nothing can be changed at run time; slots and head counts stay, AXI4-Lite answers SLVERR.",
@@ -133,6 +140,7 @@ def generate(
     rounding: str,
     coefficients: str,
     angle_model: str,
+    axes: int | None,
     no_registers: bool,
     input_pairing: StreamPairing | None,
     output_pairing: StreamPairing | None,
@@ -162,6 +170,7 @@ def generate(
         registers=not no_registers,
         input_pairing=input_pairing,
         output_pairing=output_pairing,
+        position_axes=axes,
     )
     write_design_folder(design, folder, force=force)
     for line in summary(design):
@@ -199,6 +208,8 @@ def summary(design: Design) -> list[str]:
     rows = "made for each token" if design.source == "synth" else "read from a table"
     if design.angle_model != "exact":
         rows += f" of {design.angle_model} angles"
+    if design.axes > 1:
+        lines.append(f"  {'axes':<18}{design.axes} of a position: a descriptor has {1 + design.axes} words")
     rate = f"{design.beats_per_clock:.2f} beats per clock"
     lines += [
         f"  {'source of rows':<18}{design.source}: {rows}",

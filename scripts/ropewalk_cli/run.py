@@ -14,11 +14,12 @@ EPILOG = """\b
 X.npz holds:
   q         [tokens, query_heads, head_dim]   integers (raw words) or floats
   k         [tokens, key_heads, head_dim]     the same kind as q
-  position  [tokens]                          integers from 0 to 2^24 - 1
+  position  [tokens] or [tokens, axes]        integers from 0 to 2^24 - 1
   variant   [tokens]   optional: slot numbers, or names as `geometry` shows them; slot 0 if absent
   inverse   [tokens]   optional: 1 turns backwards
 \b
 Y.npz gets q, k, error [tokens] (1: this token came back unrotated) and scale (the value of one LSB).
+position [tokens], for a model whose positions have several axes, is that on every axis, as text has it.
 q and k are in the model's own element order, whatever order the engine has. A position at or past the
 variant's limit, or an empty slot, is not refused: that token comes back unrotated with error 1.
 \b
@@ -62,7 +63,7 @@ def run(folder: Path, source: Path, target: Path, engine: str, scale: float | No
     if errors:
         note(
             f"{errors} of {packed.stream.tokens} tokens came back unrotated (error 1): the position is at or past the "
-            "limit, or the slot is empty"
+            f"limit{' on some axis' if design.axes > 1 else ''}, or the slot is empty"
         )
     if packed.saturated:
         note(

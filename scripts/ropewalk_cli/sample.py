@@ -9,7 +9,10 @@ FULL_SCALE = 0.7
 
 
 def corner_tokens(design: Design) -> list[tuple[int, int, int]]:
-    """Slot, flags and position of the tokens that every comparison should hold: ends of the range, errors, flags."""
+    """Slot, flags and position of the tokens that every comparison should hold: ends of the range, errors, flags.
+
+    The position is that on every axis.
+    """
     corners = []
     for slot, limit in enumerate(design.limits):
         corners += [(slot, 0, 0), (slot, 0, limit - 1), (slot, 0, limit)]
@@ -19,14 +22,19 @@ def corner_tokens(design: Design) -> list[tuple[int, int, int]]:
 
 
 def random_stream(design: Design, tokens: int, seed: int) -> StreamInput:
-    """``tokens`` random tokens of words up to :data:`FULL_SCALE`, the variant changing on every one."""
+    """``tokens`` random tokens of words up to :data:`FULL_SCALE`, the variant changing on every one.
+
+    Their positions are random on each axis.
+    """
     random = np.random.default_rng(seed)
     slot = np.arange(tokens) % len(design.variants)
-    return stream_of(design, slot, random.integers(0, np.array(design.limits)[slot]), random)
+    position = random.integers(0, np.array(design.limits)[slot, None], (tokens, design.axes))
+    return stream_of(design, slot, position, random)
 
 
 def stream_of(design: Design, slot: np.ndarray, position: np.ndarray, random: np.random.Generator) -> StreamInput:
-    """Random words for tokens of the given slots and positions."""
+    """Random words for tokens of the given slots and positions, ``[tokens, axes]`` or ``[tokens]``."""
     most = int(FULL_SCALE * design.data.maximum)
     words = random.integers(-most, most, (len(slot), sum(design.heads), design.geometry.head_dim), endpoint=True)
-    return whole_tokens(design, descriptor_words(slot, position, tag=np.arange(len(slot)) & 0xFF), words)
+    tag = np.arange(len(slot)) & 0xFF
+    return whole_tokens(design, descriptor_words(slot, position, tag=tag, axes=design.axes), words)

@@ -66,8 +66,8 @@ class StreamInput:
         """Raise ``ValueError`` unless the streams are as wide as the ports of ``design``."""
         if self.data.shape[1] != design.elements:
             raise ValueError(f"data must have {design.elements} elements per beat, not {self.data.shape[1]}")
-        if self.descriptors.shape[1] != 2:
-            raise ValueError(f"descriptors must have 2 words, not {self.descriptors.shape[1]}")
+        if self.descriptors.shape[1] != 1 + design.axes:
+            raise ValueError(f"descriptors must have {1 + design.axes} words, not {self.descriptors.shape[1]}")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -205,13 +205,31 @@ class Script:
 
 
 def descriptor_words(
-    slot: np.ndarray | int, position: np.ndarray, *, flags: np.ndarray | int = 0, tag: np.ndarray | int = 0
+    slot: np.ndarray | int,
+    position: np.ndarray,
+    *,
+    flags: np.ndarray | int = 0,
+    tag: np.ndarray | int = 0,
+    axes: int = 1,
 ) -> np.ndarray:
-    """Token descriptors ``uint32 [tokens, 2]``; ``slot``, ``flags`` and ``tag`` are bytes, ``position`` has 32 bits."""
+    """Token descriptors ``uint32 [tokens, 1 + axes]``; ``slot``, ``flags`` and ``tag`` are bytes.
+
+    ``position``, of 32 bits, is ``[tokens, axes]``, or ``[tokens]`` where it is the same on every axis, as that of
+    text is.
+
+    Raises
+    ------
+    ValueError
+        If ``position`` has another shape.
+    """
     position = np.asarray(position)
-    words = np.zeros((len(position), 2), np.uint32)
+    if position.ndim == 1:
+        position = position[:, None]
+    elif position.ndim != 2 or position.shape[1] != axes:
+        raise ValueError(f"position must be [tokens] or [tokens, {axes}], not of the shape {list(position.shape)}")
+    words = np.zeros((len(position), 1 + axes), np.uint32)
     words[:, 0] = np.asarray(slot, np.uint32) | np.asarray(flags, np.uint32) << 8 | np.asarray(tag, np.uint32) << 16
-    words[:, 1] = position
+    words[:, 1:] = position
     return words
 
 

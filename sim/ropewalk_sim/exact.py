@@ -4,7 +4,8 @@ It shares no code with the generator of tables or the fixed-point model (it impo
 error in one of them cannot hide in both. Frequencies are multiple-precision numbers, phases are integers of 96 bits,
 and only the last step is a double.
 
-Sources: Su et al., "RoFormer" (arXiv 2104.09864); Peng et al., "YaRN" (arXiv 2309.00071) and its published code.
+Sources: Su et al., "RoFormer" (arXiv 2104.09864); Peng et al., "YaRN" (arXiv 2309.00071) and its published code;
+Wang et al., "Qwen2-VL" (arXiv 2409.12191), and the published code of Qwen3-VL, for positions of several axes.
 """
 
 from collections.abc import Sequence
@@ -66,7 +67,25 @@ def exact_inverse_frequency(
     return result
 
 
-def exact_turns(inverse_frequency: Sequence[mpmath.mpf | float], positions: ArrayLike) -> NDArray[np.float64]:
+def exact_axes(sections: Sequence[int], *, interleaved: bool = False) -> list[int]:
+    """The axis of the position (0 time, 1 height, 2 width) that each pair follows, of ``sum(sections)`` pairs.
+
+    Qwen2-VL (mrope): the sections stand one after the other. Qwen3-VL (``interleaved``): pair i follows height where
+    i mod 3 is 1 and i < 3 x the second section, width where i mod 3 is 2 and i < 3 x the third, and time elsewhere.
+    """
+    followed = []
+    for pair in range(sum(sections)):
+        if interleaved:
+            axis = pair % 3
+            followed.append(axis if axis and pair < 3 * sections[axis] else 0)
+        else:
+            followed.append(0 if pair < sections[0] else 1 if pair < sections[0] + sections[1] else 2)
+    return followed
+
+
+def exact_turns(
+    inverse_frequency: Sequence[mpmath.mpf | float], positions: ArrayLike, axis: Sequence[int] | None = None
+) -> NDArray[np.float64]:
     """The angle of every pair at every position, in turns modulo 1: float64 ``[..., pairs]``, good to 2**-53 turns.
 
     Parameters
@@ -74,12 +93,15 @@ def exact_turns(inverse_frequency: Sequence[mpmath.mpf | float], positions: Arra
     inverse_frequency
         Radians per position, one per pair, each taken exactly (a double is the value that it holds).
     positions
-        Integers from 0 to 2**32 - 1, of any shape ``[...]``.
+        Integers from 0 to 2**32 - 1, of any shape ``[...]``; with ``axis`` ``[..., axes]``.
+    axis
+        The axis that each pair follows, where positions have several.
     """
     given = np.asarray(positions)
     if given.dtype.kind not in "iu" or (given.size and (given.min() < 0 or given.max() >= 1 << 32)):
         raise ValueError("positions must be integers from 0 to 2**32 - 1")
-    position = given.astype(np.uint64)[..., None]
+    position = given.astype(np.uint64)
+    position = position[..., None] if axis is None else position[..., list(axis)]
     limbs = np.zeros((3, len(inverse_frequency)), np.uint64)
     for pair, frequency in enumerate(inverse_frequency):
         turns = _context.mpf(frequency) / (2 * _context.pi)

@@ -27,7 +27,8 @@ def rows(design: Design, slot: int, positions: ArrayLike, *, unit_amplitude: boo
     Parameters
     ----------
     positions
-        Integers ``[n]`` from 0 to 2**24 - 1. The slot's limit is not looked at: it is a matter of the stream.
+        Integers from 0 to 2**24 - 1: ``[n, axes]``, or ``[n]`` where they are the same on every axis. The slot's limit
+        is not looked at: it is a matter of the stream.
     unit_amplitude
         Leave the variant's amplitude out, as the descriptor flag of that name does.
 
@@ -41,14 +42,21 @@ def rows(design: Design, slot: int, positions: ArrayLike, *, unit_amplitude: boo
         If a position is out of range, ``slot`` is empty, or a table has no rows of unit amplitude.
     """
     where = np.asarray(positions)
-    if where.ndim != 1 or (where.size and where.dtype.kind not in "iu"):
-        raise ValueError(f"positions must be a vector of integers, not {where.dtype} of shape {where.shape}")
+    if where.ndim == 1:
+        where = where[:, None]
+    elif where.ndim != 2 or where.shape[1] != design.axes:
+        raise ValueError(f"positions must be [n] or [n, {design.axes}], not of shape {where.shape}")
+    if where.size and where.dtype.kind not in "iu":
+        raise ValueError(f"positions must be integers, not {where.dtype}")
     if where.size and (int(where.min()) < 0 or int(where.max()) >> POSITION_BITS):
         raise ValueError(f"positions must be from 0 to 2**{POSITION_BITS} - 1")
     if not 0 <= slot < len(design.variants):
         raise ValueError(f"slot {slot} is empty: the design has {len(design.variants)} variants")
-    distinct, back = np.unique(where.astype(np.int64), return_inverse=True)
     variant = design.variants[slot]
+    # One column where one says all: equal rows are found faster.
+    axis = None if where.shape[1] == 1 else variant.axis
+    where = (where[:, 0] if axis is None else where).astype(np.int64)
+    distinct, back = np.unique(where, return_inverse=True, axis=None if axis is None else 0)
     if design.source == "table":
         if unit_amplitude and amplitude_word(variant.amplitude) != AMPLITUDE.one:
             raise ValueError(f"the table of slot {slot} has no rows of unit amplitude")
@@ -58,7 +66,8 @@ def rows(design: Design, slot: int, positions: ArrayLike, *, unit_amplitude: boo
         steps = np.array(step_words(variant.inverse_frequency, design.phase_bits), np.uint64)
         made = np.empty((len(distinct), len(steps), 3), np.int64)
         for part in _blocks(len(distinct), len(steps)):
-            made[part] = phase_entries(design, phases(design, steps, distinct[part]), amplitude)
+            of_pairs = distinct[part, None] if axis is None else distinct[part][:, list(axis)]
+            made[part] = phase_entries(design, phases(design, steps, of_pairs), amplitude)
     return made if len(distinct) == len(where) and np.array_equal(distinct, where) else made[back.reshape(-1)]
 
 
@@ -68,9 +77,12 @@ def unit_row(design: Design) -> Words:
 
 
 def phases(design: Design, steps: NDArray[np.uint64], positions: ArrayLike) -> NDArray[np.uint64]:
-    """``position * step`` modulo one turn, ``[n, pairs]``, with P fraction bits ("Steps and phases")."""
+    """``position * step`` modulo one turn, ``[n, pairs]``, with P fraction bits ("Steps and phases").
+
+    ``positions`` are those that the pairs follow, ``[n, pairs]``, or ``[n, 1]`` where that is one.
+    """
     # uint64 wraps modulo 2**64, of which 2**P is a divisor: the mask leaves the exact remainder.
-    product = np.asarray(positions, np.uint64)[:, None] * steps
+    product = np.asarray(positions, np.uint64) * steps
     return product & np.uint64((1 << design.phase_bits) - 1)
 
 

@@ -30,8 +30,9 @@ def plain(design: Design, *, seed: int, tokens: int) -> StreamInput:
     rng = np.random.default_rng(seed)
     number = np.arange(tokens)
     slot = number % len(design.variants)
-    position = number * 12_345_677 % np.array(design.limits)[slot]
-    descriptors = descriptor_words(slot, position, tag=number & 0xFF)
+    axis = np.arange(design.axes)
+    position = (number[:, None] + 5 * axis) * 12_345_677 % np.array(design.limits)[slot, None]
+    descriptors = descriptor_words(slot, position, tag=number & 0xFF, axes=design.axes)
     return whole_tokens(design, descriptors, random_words(design, rng, tokens))
 
 
@@ -39,22 +40,33 @@ def everything(design: Design, *, seed: int, tokens: int) -> StreamInput:
     """Whole packets whose tokens have every kind of descriptor, in random order.
 
     Slots that hold something and others; all bits of the flags; positions inside, at the last one, at the limit and
-    past it, up to 2**32 - 1; tokens like the one before, which reuse its row.
+    past it, up to 2**32 - 1, on every axis by itself and on all of them; tokens like the one before, which reuse its
+    row, and ones that are unlike it on one axis only.
     """
     rng = np.random.default_rng(seed)
     variants = len(design.variants)
     slot = rng.choice([*list(range(variants)) * 3, variants, design.slots - 1, design.slots, 255], tokens)
     limit = np.array([*design.limits, *[1 << POSITION_BITS] * (256 - variants)])[slot]
+    axes = design.axes
     edges = np.stack(
         [0 * limit, 0 * limit + 1, limit - 1, limit, limit + 1, 0 * limit + 2**24, 0 * limit + 2**31 + 1, 0 * limit - 1]
     ) & (2**32 - 1)
-    position = np.where(
-        rng.random(tokens) < 0.5, rng.integers(0, limit), edges[rng.integers(0, len(edges), tokens), np.arange(tokens)]
-    )
+    inside = rng.random(tokens) < 0.5
+    position = rng.integers(0, limit[:, None], (tokens, axes))
+    edge = edges[rng.integers(0, len(edges), tokens), np.arange(tokens)]
+    # Where there are several axes the edge is one axis's in most tokens, so that no other axis can hide it.
+    which = rng.integers(0, axes + 1, tokens) if axes > 1 else np.zeros(tokens, int)
+    here = (which[:, None] == np.arange(axes)) | (which[:, None] == axes)
+    position = np.where(~inside[:, None] & here, edge[:, None], position)
     flags = np.where(rng.random(tokens) < 0.5, 0, rng.integers(0, 256, tokens))
     # A run of like tokens takes all that makes a row from its first one.
     first = np.maximum.accumulate(np.where(rng.random(tokens) < 0.2, 0, np.arange(tokens)))
-    descriptors = descriptor_words(slot[first], position[first], flags=flags[first], tag=rng.integers(0, 256, tokens))
+    position = position[first]
+    if axes > 1:
+        moved = (rng.random(tokens) < 0.1)[:, None] & (rng.integers(0, axes, tokens)[:, None] == np.arange(axes))
+        position = np.where(moved, position ^ 1, position)
+    tag = rng.integers(0, 256, tokens)
+    descriptors = descriptor_words(slot[first], position, flags=flags[first], tag=tag, axes=axes)
     return whole_tokens(design, descriptors, random_words(design, rng, tokens))
 
 
@@ -67,7 +79,8 @@ def broken_packets(design: Design, *, seed: int, tokens: int) -> StreamInput:
     per_token = design.beats_per_token
     tag = np.arange(tokens) * 7 % 251
     slot = rng.integers(0, len(design.variants) + 1, tokens)
-    descriptors = descriptor_words(slot, rng.integers(0, min(design.limits) + 2, tokens), tag=tag)
+    position = rng.integers(0, min(design.limits) + 2, (tokens, design.axes))
+    descriptors = descriptor_words(slot, position, tag=tag, axes=design.axes)
     tid: list[int] = []
     last: list[bool] = []
     for one in tag.tolist():

@@ -69,10 +69,11 @@ def pack_run(design: Design, arrays: Mapping[str, np.ndarray], scale: float | No
     Parameters
     ----------
     arrays
-        ``q [tokens, query_heads, head_dim]``, ``k [tokens, key_heads, head_dim]``, ``position [tokens]``, and, for
-        a design with value heads, ``v [tokens, value_heads, head_dim]``; optional ``variant [tokens]`` (slot
-        numbers 0..255, or names; slot 0 where absent) and ``inverse [tokens]`` (booleans, or 0 and 1). Integer
-        elements are raw words; floats are quantised.
+        ``q [tokens, query_heads, head_dim]``, ``k [tokens, key_heads, head_dim]``, ``position [tokens, axes]`` (or
+        ``[tokens]``: the same on every axis), and, for a design with value heads,
+        ``v [tokens, value_heads, head_dim]``; optional ``variant [tokens]`` (slot numbers 0..255, or names; slot 0
+        where absent) and ``inverse [tokens]`` (booleans, or 0 and 1). Integer elements are raw words; floats are
+        quantised.
     scale
         The value of one LSB. By default, for floats, the smallest power of two at which nothing can saturate,
         whichever of the design's variants a token names; for integers 1.
@@ -91,7 +92,7 @@ def pack_run(design: Design, arrays: Mapping[str, np.ndarray], scale: float | No
             known = ", ".join([*wanted, "position", "variant", "inverse"])
             raise InputError(f"the array {show(name)} is not known; these are: {known}")
     head_dim = design.geometry.head_dim
-    tokens = len(check_array(arrays, "position", (None,), "[tokens]"))
+    tokens = len(_positions(design, arrays))
     labels = {"q": "[tokens, query_heads, head_dim]", "k": "[tokens, key_heads, head_dim]",
               "v": "[tokens, value_heads, head_dim]"}  # fmt: skip
     elements = {
@@ -102,7 +103,7 @@ def pack_run(design: Design, arrays: Mapping[str, np.ndarray], scale: float | No
         mixed = ", ".join(f"{name} is {array.dtype}" for name, array in elements.items())
         raise InputError(f"the elements must all be integers or all be floats: {mixed}")
     floats = any(kinds.values())
-    position = check_range("position", arrays["position"], 0, (1 << POSITION_BITS) - 1, "a position")
+    position = check_range("position", _positions(design, arrays), 0, (1 << POSITION_BITS) - 1, "a position")
     slot = _slots(design, arrays, tokens)
     flags = INVERSE * _inverse(arrays, tokens)
     scale = None if scale is None else check_scale(scale, design.data)
@@ -127,7 +128,7 @@ def pack_run(design: Design, arrays: Mapping[str, np.ndarray], scale: float | No
         lambda number: design.geometry.of(number).pairing,
         lambda number: design.order(number).input_pairing,
     )
-    stream = whole_tokens(design, descriptor_words(slot, position, flags=flags, tag=tag), words)
+    stream = whole_tokens(design, descriptor_words(slot, position, flags=flags, tag=tag, axes=design.axes), words)
     return PackedRun(stream=stream, scale=scale, floats=floats, saturated=saturated)
 
 
@@ -175,6 +176,19 @@ def _reordered(design: Design, words: np.ndarray, slot: np.ndarray, source: Layo
     rotated = design.heads[0] + design.heads[1]
     slot = np.where(slot < len(design.variants), slot, 0)
     return np.concatenate([moved_tokens(words[:, :rotated], design, slot, source, target), words[:, rotated:]], axis=1)
+
+
+def _positions(design: Design, arrays: Mapping[str, np.ndarray]) -> np.ndarray:
+    """The positions as they were given: one per token, or one per token and axis."""
+    given = arrays.get("position")
+    if not isinstance(given, np.ndarray) or given.ndim == 1:
+        return check_array(arrays, "position", (None,), "[tokens]")
+    if given.ndim != 2 or given.shape[1] != design.axes:
+        wanted = "one axis: it must be [tokens]"
+        if design.axes > 1:
+            wanted = f"{design.axes} axes: it must be [tokens, {design.axes}], or [tokens], the same on every axis"
+        raise InputError(f"position has the shape {list(given.shape)}, and this engine's positions have {wanted}")
+    return given
 
 
 def _slots(design: Design, arrays: Mapping[str, np.ndarray], tokens: int) -> np.ndarray:

@@ -50,7 +50,8 @@ def token_errors(design: Design, descriptors: np.ndarray) -> np.ndarray:
     """``bool [tokens]``: whether a descriptor has a position or slot error, which stands on the token's every beat.
 
     A slot is in error if it is empty, or if it is asked for unit amplitude and its rows come from a table that was
-    made with another one. A position is in error from the slot's limit on; that of a token to pass is not looked at.
+    made with another one. A position is in error from the slot's limit on, on any axis, also on one that no pair of
+    the slot follows; that of a token to pass is not looked at.
     """
     slot = (descriptors[:, 0] & 0xFF).astype(np.int64)
     flags = _flags(descriptors)
@@ -63,7 +64,7 @@ def token_errors(design: Design, descriptors: np.ndarray) -> np.ndarray:
             amplitude_word(variant.amplitude) != AMPLITUDE.one for variant in design.variants
         ]
     no_row_asked = no_row[slot] & (flags & UNIT_AMPLITUDE != 0)
-    beyond = (descriptors[:, 1] >= limits[slot]) & (flags & PASS == 0)
+    beyond = (descriptors[:, 1:] >= limits[slot, None]).any(axis=1) & (flags & PASS == 0)
     return empty | no_row_asked | beyond
 
 
@@ -123,16 +124,11 @@ def _turn(
     flags = _flags(descriptors) & (INVERSE | UNIT_AMPLITUDE)
     for flag in np.unique(flags[rotated]).tolist():
         chosen = np.flatnonzero(rotated & (flags == flag))
-        row = rows(design, slot, positions_of(descriptors[chosen]), unit_amplitude=bool(flag & UNIT_AMPLITUDE))
+        row = rows(design, slot, descriptors[chosen, 1:].astype(np.int64), unit_amplitude=bool(flag & UNIT_AMPLITUDE))
         pairs = heads[chosen, :, inside].reshape(len(chosen), heads.shape[1], -1, 2)
         both = there[chosen, :, inside].reshape(pairs.shape).all(axis=-1, keepdims=True)
         result = np.where(both, rotate(design, pairs, row[:, None], inverse=bool(flag & INVERSE)), pairs)
         heads[chosen, :, inside] = result.reshape(len(chosen), heads.shape[1], -1)
-
-
-def positions_of(descriptors: np.ndarray) -> np.ndarray:
-    """The position words of descriptors ``[tokens, words]``."""
-    return descriptors[:, 1].astype(np.int64)
 
 
 def wrap(words: np.ndarray, width: int) -> np.ndarray:

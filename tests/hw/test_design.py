@@ -1,9 +1,11 @@
 """A design's choices: what fits and what is refused, with the sentence that the user reads."""
 
+import json
 from dataclasses import replace
 
 import pytest
 from ropewalk.design import Design, SineFormat
+from ropewalk.design_json import design_from_json, design_to_json
 from ropewalk.errors import InputError
 from ropewalk.formats import Format
 from ropewalk.lanes import default_lanes, fitting_lanes
@@ -125,3 +127,56 @@ def test_a_formats_range_and_rounding() -> None:
     assert replace(fmt, rounding="floor").rounding_word(10) == 0
     with pytest.raises(ValueError, match="coarser"):
         fmt.rounding_word(2)
+
+
+VISION = read_model("qwen2.5-vl-3b")
+
+
+def test_an_engine_has_the_axes_that_its_variants_need_or_more() -> None:
+    assert (Design(geometry=GEMMA, lanes=4).axes, Design(geometry=VISION, lanes=4).axes) == (1, 3)
+    assert [Design(geometry=GEMMA, lanes=4, position_axes=axes).axes for axes in (1, 2, 3)] == [1, 2, 3]
+    assert Design(geometry=VISION, lanes=4, position_axes=3).axes == 3
+
+
+@pytest.mark.parametrize(
+    ("geometry", "options", "sentence"),
+    [
+        (
+            VISION,
+            {"position_axes": 2},
+            "the model's positions have 3 axes, which do not fit an engine of 2: give 3 axes",
+        ),
+        (
+            VISION,
+            {"position_axes": 1},
+            "the model's positions have 3 axes, which do not fit an engine of 1: give 3 axes",
+        ),
+        (GEMMA, {"position_axes": 0}, "axes must be an integer from 1 to 3, not 0"),
+        (GEMMA, {"position_axes": 4}, "axes must be an integer from 1 to 3, not 4"),
+        (GEMMA, {"position_axes": True}, "axes must be an integer from 1 to 3, not True"),
+        *(
+            (
+                geometry,
+                {"source": "table", "positions": 64, **options},
+                f"a table holds one row per position, and here a row follows from positions on {axes} axes: use the "
+                "synth source",
+            )
+            for geometry, options, axes in ((VISION, {}, 3), (GEMMA, {"position_axes": 2}, 2))
+        ),
+    ],
+)
+def test_axes_that_do_not_fit_are_refused(geometry, options, sentence) -> None:
+    with pytest.raises(InputError) as error:
+        Design(geometry=geometry, lanes=4, **options)
+    assert str(error.value) == sentence
+
+
+@pytest.mark.parametrize("axes", [None, 3])
+def test_the_axes_come_back_from_design_json(axes) -> None:
+    for geometry in (GEMMA, VISION):
+        design = Design(geometry=geometry, lanes=4, position_axes=axes)
+        written = json.loads(json.dumps(design_to_json(design, {})))
+        assert design_from_json(written, "design.json") == design
+    written["parameters"]["position_axes"] = 4
+    with pytest.raises(InputError, match=r"design.json: parameters.position_axes"):
+        design_from_json(written, "design.json")

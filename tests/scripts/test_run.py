@@ -98,7 +98,7 @@ BAD = {
     "q with short heads": lambda a: a | {"q": a["q"][..., :6]},
     "q without tokens": lambda a: a | {"q": a["q"][0]},
     "k with a token less": lambda a: a | {"k": a["k"][1:]},
-    "position with an axis": lambda a: a | {"position": a["position"][:, None]},
+    "position with two axes": lambda a: a | {"position": a["position"][:, None].repeat(2, axis=1)},
     "a word too large": lambda a: a | {"q": with_element(a["q"], 32768)},
     "a word too small": lambda a: a | {"k": with_element(a["k"], -32769)},
     "NaN": lambda a: a | {"q": with_element(a["q"], math.nan), "k": a["k"] * 1.0},

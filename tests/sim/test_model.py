@@ -236,8 +236,8 @@ def test_unit_amplitude_leaves_the_amplitude_out():
         (-1, [0], "slot -1 is empty"),
         (0, [1 << 24], r"positions must be from 0 to 2\*\*24 - 1"),
         (0, [-1], r"positions must be from 0 to 2\*\*24 - 1"),
-        (0, [0.5], "positions must be a vector of integers"),
-        (0, [[1]], "positions must be a vector of integers"),
+        (0, [0.5], "positions must be integers, not float64"),
+        (0, [[1, 1]], r"positions must be \[n\] or \[n, 1\], not of shape \(1, 2\)"),
     ],
 )
 def test_what_has_no_row_is_refused(slot, positions, message):

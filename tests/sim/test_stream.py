@@ -146,7 +146,10 @@ REFUSED = {
     ),
     "wrong tokens": (words(q=np.zeros((4, 2, 4), int)), r"q has the shape \[4, 2, 4\], .* wants \[3, 2, 4\]"),
     "flat": (words(q=np.zeros(24, int)), r"q has the shape \[24\]"),
-    "position matrix": (words(position=np.zeros((3, 1), int)), r"position has the shape \[3, 1\], .* wants \[any\]"),
+    "position matrix": (
+        words(position=np.zeros((3, 2), int)),
+        r"position has the shape \[3, 2\], .* must be \[tokens\]",
+    ),
     "position scalar": (words(position=np.array(5)), r"position has the shape \[\]"),
     "negative position": (words(position=np.array([0, -1, 2])), r"position\[1\] is -1, .* lies in 0 .. 16777215"),
     "position too large": (words(position=np.array([0, 1, 2**24])), r"position\[2\] is 16777216"),

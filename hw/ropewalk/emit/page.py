@@ -42,7 +42,7 @@ def folder_page(design: Design, *, latency: int, crcs: list[int], files: list[st
         "| port | direction | bits | meaning |",
         "|---|---|---|---|",
         "| `aclk`, `aresetn` | in | 1 | clock; synchronous reset, active low |",
-        "| `s_axis_token_tdata` | in | 64 | token descriptor, below; with `tvalid`, `tready` |",
+        f"| `s_axis_token_tdata` | in | {32 * (1 + design.axes)} | token descriptor, below; with `tvalid`, `tready` |",
         f"| `s_axis_tdata` | in | {data_bits} | a beat of {design.elements} elements; with `tvalid`, `tready`, "
         "`tlast`, `tid[7:0]` |",
         f"| `m_axis_tdata` | out | {data_bits} | the rotated beat; with `tvalid`, `tready`, `tlast`, `tid[7:0]`, "
@@ -59,8 +59,9 @@ def folder_page(design: Design, *, latency: int, crcs: list[int], files: list[st
         "| 9 | pass: do not rotate |",
         "| 10 | unit amplitude |",
         "| 23:16 | tag: the TID of the token's data |",
-        "| 63:32 | position |",
+        *(f"| {63 + 32 * axis}:{32 + 32 * axis} | position{on} |" for axis, on in enumerate(axis_names(design))),
         "",
+        *axes_part(design),
         "| slot | variant | amplitude | positions | CRC-32 |",
         "|---|---|---|---|---|",
     ]
@@ -69,11 +70,13 @@ def folder_page(design: Design, *, latency: int, crcs: list[int], files: list[st
         for slot, (variant, limit, crc) in enumerate(zip(design.variants, design.limits, crcs, strict=True))
     ]
     last = design.beats_per_head - 1
+    anywhere = " on any axis" if design.axes > 1 else ""
     lines += [
         "",
         f"There are {design.slots} slots"
         + (", the others empty until they are loaded over the registers" if loadable(design) else ", the others empty")
-        + ". A position past the last one, or an empty slot, passes the token unrotated with its error bit set.",
+        + f". A position past the last one{anywhere}, or an empty slot, passes the token unrotated with its error bit "
+        "set.",
         "",
         *(registers_part(design) if design.registers else []),
         "",
@@ -108,6 +111,23 @@ def folder_page(design: Design, *, latency: int, crcs: list[int], files: list[st
     return "\n".join(lines)
 
 
+def axis_names(design: Design) -> list[str]:
+    """What to add to "position" for each axis: nothing where there is one."""
+    return [""] if design.axes == 1 else [f" on axis {axis}" for axis in range(design.axes)]
+
+
+def axes_part(design: Design) -> list[str]:
+    """What a position of several axes is, in one paragraph; nothing where it has one."""
+    if design.axes == 1:
+        return []
+    followed = sorted({axis for variant in design.variants for axis in variant.axis or (0,)})
+    return [
+        f"Positions have {design.axes} axes: 0 time, 1 height, 2 width. Each pair follows the axis that its slot says; "
+        f"the slots from the start follow {', '.join(map(str, followed))}. Text has the same position on every axis.",
+        "",
+    ]
+
+
 def registers_part(design: Design) -> list[str]:
     """The chapter on the registers: the ones that most users need, with their addresses."""
     address = {name: register.address for name, register in register_map().items()}
@@ -119,7 +139,10 @@ def registers_part(design: Design) -> list[str]:
         "query_heads": f"query heads of a token, {queries} after reset",
         "key_heads": f"key heads, {keys} after reset",
         "value_heads": f"value heads, {values} after reset",
-        **{f"offset[{axis}]": "added to every position (signed), 0 after reset" for axis in range(design.axes)},
+        **{
+            f"offset[{axis}]": f"added to every position{on} (signed), 0 after reset"
+            for axis, on in enumerate(axis_names(design))
+        },
         "load_begin": "write a slot's number: begin to load it",
         "load_data": "write its words, one after the other",
         "load_commit": "write anything: the words become the slot's content, or are refused (SLVERR)",

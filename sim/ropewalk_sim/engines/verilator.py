@@ -114,7 +114,7 @@ class VerilatorEngine:
         library.rw_reset.argtypes = [ctypes.c_void_p, ctypes.c_int64]
         library.rw_step.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64]
         found = (library.rw_data_words(), library.rw_token_words(), library.rw_run_bytes())
-        wanted = (data_words(self._design), 2, ctypes.sizeof(_Run))
+        wanted = (data_words(self._design), 1 + self._design.axes, ctypes.sizeof(_Run))
         if found != wanted:
             raise EngineError(
                 f"the ports of {self._folder / 'ropewalk.v'} are not those of its design.json: words of data, words of "

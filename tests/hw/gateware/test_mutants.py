@@ -59,16 +59,20 @@ MUTANTS = {
     "a sign a clock early": wrong_delay(rotator, "negative_b_sin", -1),
     "keys called values": patched(framer, "KEY", framer.VALUE),
 }
+SEVERAL_AXES_MUTANTS = {
+    "the axis of a pair": patched(generator, "step_contents", changed_word(generator.step_contents, 2, 48)),
+    "the position on axis 1 a clock late": wrong_delay(generator, "position_1", 1),
+}
 TABLE_MUTANTS = {"a bit of a row": patched(table, "row_contents", changed_word(table.row_contents, 40, 30))}
 
 
 def differs(design: Any, tokens: int = 120) -> bool:
     source = np.random.default_rng(9)
     slot = source.integers(0, 3, tokens)
-    position = source.integers(0, min(design.limits) + 2, tokens)
-    position[:24], slot[:24] = np.arange(24), 0
+    position = source.integers(0, min(design.limits) + 2, (tokens, design.axes))
+    position[:24], slot[:24] = np.arange(24)[:, None], 0
     words = source.integers(-32768, 32768, (tokens, sum(design.heads), design.geometry.head_dim))
-    stream = whole_tokens(design, descriptor_words(slot, position), words)
+    stream = whole_tokens(design, descriptor_words(slot, position, axes=design.axes), words)
     expected = run_model(design, stream)
     try:
         got = simulate(RotaryPorts(design), design, stream)
@@ -82,6 +86,21 @@ def differs(design: Any, tokens: int = 120) -> bool:
 def test_the_comparison_kills(name, make_design, monkeypatch) -> None:
     design = make_design(lanes=4, positions=50)
     MUTANTS[name](monkeypatch)
+    assert differs(design)
+
+
+def on_several_axes(design: Any) -> Any:
+    """``design``, its first variant's pairs in turn on three axes, its second's all on axis 1, from the first on."""
+    follow = [tuple(place % 3 for place in range(8)), (1,) * 8]
+    variants = tuple(replace(one, axis=axis) for one, axis in zip(design.variants, follow, strict=True))
+    return replace(design, geometry=replace(design.geometry, variants=variants))
+
+
+@pytest.mark.parametrize("name", SEVERAL_AXES_MUTANTS)
+def test_the_comparison_kills_on_several_axes(name, make_design, monkeypatch) -> None:
+    design = on_several_axes(make_design(lanes=4, positions=50))
+    assert not differs(design)
+    SEVERAL_AXES_MUTANTS[name](monkeypatch)
     assert differs(design)
 
 

@@ -7,20 +7,12 @@ from ropewalk.errors import InputError
 from ropewalk.lanes import default_lanes
 
 GEMMA_4 = {"model_type": "gemma4_text", "num_hidden_layers": 6, "num_global_key_value_heads": 2}
-QWEN2_VL = {
-    "model_type": "qwen2_vl",
-    "hidden_size": 512,
-    "num_attention_heads": 8,
-    "num_key_value_heads": 2,
-    "rope_scaling": {"type": "mrope", "mrope_section": [8, 12, 12]},
-}
 
 
 @pytest.mark.parametrize(
     ("config", "message"),
     [
         (GEMMA_4, r"full_attention: 512 of 512 elements, 8 query and 2 key heads, .* --only NAME"),
-        (QWEN2_VL, "the model's positions have several axes"),
     ],
 )
 def test_what_has_no_engine_yet_is_refused(read, tmp_path, config, message):
