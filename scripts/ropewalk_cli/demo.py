@@ -155,8 +155,9 @@ def report_errors(design: Design, capture: Capture, packed: PackedRun, output: S
     engine = np.concatenate([result["q"], result["k"]], axis=1)
     for layer, software in zip(LAYERS_KNOWN, capture.software, strict=True):
         chosen = capture.layer == layer
-        pairs = floats[chosen].reshape(*software.shape[:2], design.pairs, 2)
-        exact = exact_pairs(design, packed.stream.descriptors[chosen], pairs).reshape(software.shape)
+        slot = int(packed.stream.descriptors[chosen][0, 0] & 0xFF)
+        pairs = floats[chosen].reshape(*software.shape[:2], design.shapes[slot].pairs, 2)
+        exact = exact_pairs(design, packed.stream.descriptors[chosen], pairs, slot).reshape(software.shape)
         apart = float(np.abs(engine[chosen] - software).max())
         say(
             f"  layer {layer} ({capture.arrays['variant'][chosen][0]}), values up to {np.abs(software).max():.3g}: "
@@ -197,10 +198,10 @@ def curves(design: Design, folder: Path) -> tuple[picture.Curve, ...]:
         position[-1] = design.limits[slot] - 1
         stream = stream_of(design, np.full(len(position), slot), position, random)
         output, _ = run_engine("verilator", folder, stream)
-        given = rotary_pairs(design, stream.data)
-        exact = exact_pairs(design, stream.descriptors, given)
+        given = rotary_pairs(design, stream.data, slot)
+        exact = exact_pairs(design, stream.descriptors, given, slot)
         base = BASES[variant.name]
-        software = float32_rotation(given, float32_angles(base, design.geometry.rotary_dim, position))
+        software = float32_rotation(given, float32_angles(base, design.shapes[slot].rotary_dim, position))
 
         def worst(result: NDArray, exact: NDArray = exact, points: int = len(starts)) -> NDArray[np.float64]:
             return np.abs(result - exact).reshape(points, -1).max(axis=1)
@@ -209,7 +210,7 @@ def curves(design: Design, folder: Path) -> tuple[picture.Curve, ...]:
             picture.Curve(
                 label=f"{variant.name.replace('_', ' ')} (base {base:,.0f})",
                 position=starts,
-                engine=worst(rotary_pairs(design, output.data)),
+                engine=worst(rotary_pairs(design, output.data, slot)),
                 software=worst(software),
             )
         )

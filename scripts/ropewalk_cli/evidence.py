@@ -46,27 +46,26 @@ def beats_of(design: Design, tokens: slice) -> slice:
     return slice(tokens.start * design.beats_per_token, tokens.stop * design.beats_per_token)
 
 
-def rotary_pairs(design: Design, data: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The rotated pairs of query and key heads, ``[tokens, heads, pairs, 2]``, of a stream of whole tokens."""
-    geometry = design.geometry
-    heads = data.reshape(-1, sum(design.heads), geometry.head_dim)[:, : design.heads[0] + design.heads[1]]
-    inside = heads[..., geometry.rotary_start : geometry.rotary_start + geometry.rotary_dim]
-    return inside.reshape(*inside.shape[:2], design.pairs, 2)
+def rotary_pairs(design: Design, data: NDArray[np.int64], slot: int) -> NDArray[np.int64]:
+    """The pairs of query and key heads that ``slot`` rotates, ``[tokens, heads, pairs, 2]``, of whole tokens' beats."""
+    heads = data.reshape(-1, sum(design.heads), design.geometry.head_dim)[:, : design.heads[0] + design.heads[1]]
+    inside = heads[..., design.shapes[slot].rotated]
+    return inside.reshape(*inside.shape[:2], design.shapes[slot].pairs, 2)
 
 
-def exact_pairs(design: Design, descriptors: NDArray[np.uint32], pairs: NDArray) -> NDArray[np.float64]:
-    """``pairs [tokens, heads, pairs, 2]`` rotated by the exact angle of their tokens; not rounded, not clipped."""
+def exact_pairs(design: Design, descriptors: NDArray[np.uint32], pairs: NDArray, slot: int) -> NDArray[np.float64]:
+    """``pairs [tokens, heads, pairs, 2]`` rotated by the exact angle of their tokens; not rounded, not clipped.
+
+    All tokens are of ``slot``. Those to pass stay as they are.
+    """
     result = np.array(pairs, np.float64)
-    slot, flags = descriptors[:, 0] & 0xFF, (descriptors[:, 0] >> 8) & 0xFF
-    for one in range(len(design.variants)):
-        (chosen,) = np.nonzero((slot == one) & (flags & PASS == 0))
-        if not len(chosen):
-            continue
-        variant = design.variants[one]
-        turns = exact_turns(variant.inverse_frequency, descriptors[chosen, 1].astype(np.int64))
-        turns = np.where((flags[chosen] & INVERSE != 0)[:, None], -turns, turns)[:, None]
-        unit = (flags[chosen] & UNIT_AMPLITUDE != 0)[:, None, None, None]
-        result[chosen] = exact_rotation(pairs[chosen], turns, np.where(unit, 1.0, variant.amplitude))
+    flags = (descriptors[:, 0] >> 8) & 0xFF
+    (chosen,) = np.nonzero(flags & PASS == 0)
+    variant = design.variants[slot]
+    turns = exact_turns(variant.inverse_frequency, descriptors[chosen, 1].astype(np.int64))
+    turns = np.where((flags[chosen] & INVERSE != 0)[:, None], -turns, turns)[:, None]
+    unit = (flags[chosen] & UNIT_AMPLITUDE != 0)[:, None, None, None]
+    result[chosen] = exact_rotation(pairs[chosen], turns, np.where(unit, 1.0, variant.amplitude))
     return result
 
 
@@ -88,40 +87,43 @@ NOTHING_ROTATED = Accuracy(tokens=0, pairs=0, worst_lsb=None, bias_lsb=None, rms
 
 
 def found_and_exact(
-    design: Design, stream: StreamInput, output: StreamOutput, tokens: NDArray[np.intp]
+    design: Design, stream: StreamInput, output: StreamOutput, tokens: NDArray[np.intp], slot: int
 ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float64]]]:
-    """The rotated pairs of ``tokens`` as they came out and as they should be, in LSB, a chunk at a time."""
-    given, found = rotary_pairs(design, stream.data), rotary_pairs(design, output.data)
+    """The pairs of ``tokens``, all of ``slot``, as they came out and as they should be, in LSB, a chunk at a time."""
+    given, found = (rotary_pairs(design, beats, slot) for beats in (stream.data, output.data))
     per_chunk = max(1, CHUNK_PAIRS // (given.shape[1] * given.shape[2]))
     for first in range(0, len(tokens), per_chunk):
         chosen = tokens[first : first + per_chunk]
-        exact = exact_pairs(design, stream.descriptors[chosen], given[chosen])
+        exact = exact_pairs(design, stream.descriptors[chosen], given[chosen], slot)
         yield found[chosen], np.clip(exact, design.data.minimum, design.data.maximum)
 
 
 def errors_lsb(design: Design, stream: StreamInput, output: StreamOutput) -> NDArray[np.float64]:
-    """The error of every element that was rotated, in LSB, flat."""
-    (tokens,) = np.nonzero(rotated_tokens(design, stream, output))
-    return np.concatenate([(word - exact).ravel() for word, exact in found_and_exact(design, stream, output, tokens)])
+    """The error of every element that was rotated, in LSB, flat, slot by slot."""
+    errors = [np.zeros(0)]
+    for slot in range(len(design.variants)):
+        tokens = rotated_tokens(design, stream, output, slot)
+        errors += [(word - exact).ravel() for word, exact in found_and_exact(design, stream, output, tokens, slot)]
+    return np.concatenate(errors)
 
 
-def rotated_tokens(design: Design, stream: StreamInput, output: StreamOutput) -> NDArray[np.bool_]:
-    """``bool [tokens]``: whether a token was to be rotated and has no error on any beat."""
+def rotated_tokens(design: Design, stream: StreamInput, output: StreamOutput, slot: int) -> NDArray[np.intp]:
+    """The tokens of ``slot`` that were to be rotated and have no error on any beat."""
+    mine = stream.descriptors[:, 0] & 0xFF == slot
     passed = (stream.descriptors[:, 0] >> 8) & PASS != 0
-    return ~passed & ~output.error.reshape(stream.tokens, design.beats_per_token).any(axis=1)
+    failed = output.error.reshape(stream.tokens, design.beats_per_token).any(axis=1)
+    return np.flatnonzero(mine & ~passed & ~failed)
 
 
 def accuracy(design: Design, stream: StreamInput, output: StreamOutput) -> list[Accuracy]:
     """The accuracy of ``output``, variant by variant in slot order."""
-    rotated = rotated_tokens(design, stream, output)
-    slot = stream.descriptors[:, 0] & 0xFF
     reports = []
     for one in range(len(design.variants)):
-        (tokens,) = np.nonzero(rotated & (slot == one))
+        tokens = rotated_tokens(design, stream, output, one)
         if not len(tokens):
             reports.append(NOTHING_ROTATED)
             continue
-        chunks = found_and_exact(design, stream, output, tokens)
+        chunks = found_and_exact(design, stream, output, tokens, one)
         errors = sum((error_statistics(word, exact) for word, exact in chunks), ErrorStatistics())
         reports.append(
             Accuracy(

@@ -15,9 +15,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from ropewalk.design import Design, SineFormat, default_lanes
+from ropewalk.design import Design, default_lanes
 from ropewalk.geometry import only_rotary
 from ropewalk.models import preset_names, read_model
+from ropewalk.sine_format import SineFormat
 from ropewalk.tables import model_digest, pack, sine_words
 
 COEFFICIENT_WIDTHS = (8, 16, 18)

@@ -3,10 +3,11 @@
 from dataclasses import replace
 
 import pytest
-from ropewalk.design import Design, SineFormat, default_lanes, fitting_lanes
+from ropewalk.design import Design, default_lanes, fitting_lanes
 from ropewalk.errors import InputError
 from ropewalk.formats import Format
 from ropewalk.models import read_model
+from ropewalk.sine_format import SineFormat
 
 GEMMA = read_model("gemma-3-270m")
 

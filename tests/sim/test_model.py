@@ -118,7 +118,7 @@ def test_position_zero_is_the_identity(width, phase_bits):
     design = make([1.0, 0.0, 0.3], coefficient_width=width, phase_bits=phase_bits)
     row = rows(design, 0, [0])
     assert row.tolist() == [[[0, 1 << (width - 1), 0]] * 3]
-    assert np.array_equal(row[0], unit_row(design))
+    assert np.array_equal(row[0], unit_row(design, 0))
     words = np.array([-32768, -32767, -1, 0, 1, 12345, 32766, 32767])
     x = np.stack(np.meshgrid(words, words), axis=-1).reshape(-1, 1, 2).repeat(3, axis=1)
     assert np.array_equal(rotate(design, x, row), x)

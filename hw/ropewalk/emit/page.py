@@ -61,12 +61,15 @@ def folder_page(design: Design, *, latency: int, crcs: list[int], files: list[st
         "| 23:16 | tag: the TID of the token's data |",
         "| 63:32 | position |",
         "",
-        "| slot | variant | amplitude | positions | CRC-32 |",
-        "|---|---|---|---|---|",
+        "| slot | variant | rotated elements | amplitude | positions | beats per clock | CRC-32 |",
+        "|---|---|---|---|---|---|---|",
     ]
     lines += [
-        f"| {slot} | {variant.name} | {variant.amplitude:.9g} | 0 to {limit - 1} | `{crc:08x}` |"
-        for slot, (variant, limit, crc) in enumerate(zip(design.variants, design.limits, crcs, strict=True))
+        f"| {slot} | {variant.name} | {shape.rotated.start} to {shape.rotated.stop - 1} | {variant.amplitude:.9g} "
+        f"| 0 to {limit - 1} | {rate:.3f} | `{crc:08x}` |"
+        for slot, (variant, shape, limit, rate, crc) in enumerate(
+            zip(design.variants, design.shapes, design.limits, design.rates, crcs, strict=True)
+        )
     ]
     last = design.beats_per_head - 1
     lines += [
@@ -88,26 +91,35 @@ def folder_page(design: Design, *, latency: int, crcs: list[int], files: list[st
         f"sign-extended to {word} bits. Beat b of a head (0 to {last}) carries elements {design.elements}b to "
         f"{design.elements}b + {design.elements - 1}, in **interleaved** order: elements 2i and 2i + 1 are pair i.",
     ]
-    if geometry.pairing == "half":
-        half = geometry.rotary_dim // 2
-        start = geometry.rotary_start
+    half_order: dict[tuple[int, int], list[str]] = {}
+    for variant, shape in zip(design.variants, design.shapes, strict=True):
+        if shape.pairing == "half":
+            half_order.setdefault((shape.rotary_start, shape.pairs), []).append(variant.name)
+    for (start, half), names in half_order.items():
+        where = "The model" if len(names) == len(design.variants) else f"Of {', '.join(names)} the model"
         lines += [
             "",
-            f"The model itself pairs element i with element i + {half}. Permute every query and key head: element "
+            f"{where} itself pairs element i with element i + {half}. Permute every query and key head: element "
             f"{start} + 2i of the stream is element {start} + i of the model, element {start} + 2i + 1 is element "
             f"{start} + {half} + i, for i = 0 to {half - 1}. Scores do not change when both are permuted alike.",
         ]
-    if geometry.rotary_dim < geometry.head_dim:
-        end = geometry.rotary_start + geometry.rotary_dim
-        lines += ["", f"Elements {geometry.rotary_start} to {end - 1} of a head rotate; the others pass bit for bit."]
+    if any(shape.rotary_dim < shape.head_dim for shape in design.shapes):
+        lines += ["", "Elements of a head that a variant does not rotate pass bit for bit."]
+    for slot in design.slots_of_other_heads:
+        shape = design.shapes[slot]
+        lines += [
+            "",
+            f"Tokens of {design.variants[slot].name} have {shape.query_heads} query heads and {shape.key_heads} key heads "
+            "in its model: the registers `query_heads` and `key_heads` must say so before their descriptors.",
+        ]
     lines += [
         "",
         "`m_axis_tuser`: bit 0 error, bits 2:1 kind (0 query, 1 key, 2 value). `m_axis_tid` is the token's tag.",
         "",
         "## Rate and latency",
         "",
-        f"Steady rate {design.beats_per_clock:.3f} beats per clock with a new row for every token. First rotated beat "
-        f"of an idle engine {latency} clocks after its descriptor, data waiting.",
+        ("At least" if len(set(design.rates)) > 1 else "Steady rate")
+        + f" {design.beats_per_clock:.3f} beats per clock with a new row for every token. First rotated beat of an idle engine {latency} clocks after its descriptor, data waiting.",
         "",
     ]
     return "\n".join(lines)
