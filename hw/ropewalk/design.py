@@ -194,7 +194,7 @@ class Design:
 
     @property
     def slots_of_other_heads(self) -> tuple[int, ...]:
-        """The slots of variants with other head counts than :attr:`heads`: registers must say so before their tokens."""
+        """The slots of variants with other head counts than :attr:`heads`: registers must be written for them."""
         counts = [(shape.query_heads, shape.key_heads) for shape in self.shapes]
         return tuple(slot for slot, count in enumerate(counts) if count != counts[0])
 
@@ -232,6 +232,11 @@ def default_lanes(geometry: RotaryGeometry) -> int:
     return max((lanes for lanes in fitting_lanes(geometry) if lanes <= 4), default=1)
 
 
+def default_slots(geometry: RotaryGeometry) -> int:
+    """8 slots, or as many as there are variants."""
+    return max(8, len(geometry.variants))
+
+
 def default_design(geometry: RotaryGeometry) -> Design:
     """The design that ``generate`` makes of ``geometry`` where no option is given; with more slots if it needs them."""
-    return Design(geometry=geometry, lanes=default_lanes(geometry), slots=max(8, len(geometry.variants)))
+    return Design(geometry=geometry, lanes=default_lanes(geometry), slots=default_slots(geometry))

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, get_args
 
 from .errors import InputError
 from .formats import Format
+from .geometry.rotary import RotaryGeometry
 from .geometry.software import Software, check_software
 
 if TYPE_CHECKING:
@@ -88,26 +89,29 @@ def check_table(design: "Design") -> None:
         )
 
 
-def check_engine(design: "Design") -> None:
-    """Refuse a design that no engine of this version can be made of (a digest of its geometry can)."""
-    geometry, shapes = design.geometry, design.shapes
-    if len({shape.head_dim for shape in shapes}) > 1:
-        sizes = ", ".join(
-            f"{variant.name}: {shape.head_dim} elements"
-            for variant, shape in zip(geometry.variants, shapes, strict=True)
-        )
+def check_head_sizes(geometry: RotaryGeometry) -> None:
+    """Refuse variants whose heads have different sizes: an engine has one."""
+    sizes = {variant.name: geometry.of(slot).head_dim for slot, variant in enumerate(geometry.variants)}
+    if len(set(sizes.values())) > 1:
+        listed = ", ".join(f"{name}: {size} elements" for name, size in sizes.items())
         raise InputError(
-            f"the variants have heads of different sizes ({sizes}), and an engine has one: make one engine for each "
+            f"the variants have heads of different sizes ({listed}), and an engine has one: make an engine for each "
             f"size, with --only NAME"
         )
+
+
+def check_engine(design: "Design") -> None:
+    """Refuse a design that no engine of this version can be made of (a digest of its geometry can)."""
+    geometry = design.geometry
+    check_head_sizes(geometry)
     if design.slots_of_other_heads and not design.registers:
         counts = ", ".join(
             f"{variant.name}: {shape.query_heads} query and {shape.key_heads} key heads"
-            for variant, shape in zip(geometry.variants, shapes, strict=True)
+            for variant, shape in zip(geometry.variants, design.shapes, strict=True)
         )
         raise InputError(
-            f"the variants have different numbers of heads ({counts}), and without registers an engine has one number "
-            f"of each: leave --no-registers out, or name one variant with --only NAME"
+            f"the variants have different numbers of heads ({counts}), and an engine without registers has one number "
+            f"of each: leave --no-registers out, or hold variants of one number only"
         )
     if any(axis for variant in geometry.variants for axis in variant.axis or ()):
         raise InputError("the model's positions have several axes, for which the next version makes engines")

@@ -3,20 +3,22 @@
 from pathlib import Path
 
 import click
-from ropewalk.design import Design, default_lanes
+from ropewalk.design import Design, default_lanes, default_slots
 from ropewalk.emit.folder import write_design_folder
-from ropewalk.geometry.rotary import RotaryGeometry
 from ropewalk.tables.slot_words import slot_crcs
 
 from .console import note
 from .geometry import facts
-from .model_options import model_options, read_rotary
+from .model_options import model_options
+from .variants import heads_note, read_variants
 
 EPILOG = """\b
 Examples:
   ropewalk generate gemma-3-270m -o engine
   ropewalk generate path/to/config.json -o small --lanes 1 --data-width 12
   ropewalk generate path/to/config.json -o rom --source table --positions 512
+  ropewalk generate llama-3.1-8b -o engine --variant yarn=qwen2.5-7b-yarn --variant glm=glm-4.5
+  ropewalk generate gemma-4 -o local --only sliding_attention
 """
 
 
@@ -74,6 +76,25 @@ Examples:
     help="The first position that is refused, for every variant.  [default: each variant's max_position]",
 )
 @click.option(
+    "--variant",
+    "added",
+    multiple=True,
+    metavar="NAME=MODEL",
+    help="Add the variants of another model with heads of the same size, behind those of MODEL, as NAME (as "
+    "NAME.variant where it has several). Can be given again.",
+)
+@click.option(
+    "--slots",
+    type=int,
+    metavar="S",
+    help="Variants that the engine has room for, 1 to 64.  [default: 8, or as many as there are variants]",
+)
+@click.option(
+    "--only",
+    metavar="NAME",
+    help="The layers of this variant of MODEL only: for models whose layers have heads of two sizes.",
+)
+@click.option(
     "--rounding",
     type=click.Choice(["half-up", "floor"]),
     default="half-up",
@@ -118,6 +139,9 @@ def generate(
     phase_bits: int,
     source: str,
     positions: int | None,
+    added: tuple[str, ...],
+    slots: int | None,
+    only: str | None,
     rounding: str,
     coefficients: str,
     angle_model: str,
@@ -130,7 +154,7 @@ def generate(
     a preset (see `models`). DIR gets the Verilog, the table files that it reads, design.json (every parameter; `run`
     and `verify` read it) and a README of the ports. The same input gives the same bytes on any machine.
     """
-    found = read_rotary(model, sequence_length, pairing, follow, verbose)
+    found = read_variants(model, sequence_length, pairing, follow, verbose, only=only, added=added)
     if coefficient_width is None:
         coefficient_width = 16 if coefficients == "q15" else 18
     design = Design(
@@ -145,6 +169,7 @@ def generate(
         source=source,  # type: ignore[arg-type]  # click has checked it
         positions=positions,
         clocks_per_pair=clocks_per_pair,
+        slots=default_slots(found) if slots is None else slots,
         registers=not no_registers,
     )
     write_design_folder(design, folder, force=force)
@@ -153,9 +178,9 @@ def generate(
     click.echo(f"written to {folder}:")
     for file in sorted(path for path in folder.rglob("*") if path.is_file()):
         click.echo(f"  {file.relative_to(folder).as_posix():<24}{file.stat().st_size:>10,} bytes")
-    order = order_note(found)
-    if order:
-        note(order)
+    for sentence in (*order_notes(design), heads_note(design)):
+        if sentence:
+            note(sentence)
     if angle_model != "exact":
         note(
             f"the table follows the single-precision angles of {angle_model}, whose error grows with the position: "
@@ -177,13 +202,15 @@ def summary(design: Design) -> list[str]:
     described = zip(design.variants, design.limits, slot_crcs(design), strict=True)
     for slot, (variant, limit, crc) in enumerate(described):
         slot_text = f"{variant.name}, amplitude {variant.amplitude:.6g}, positions 0 to {limit - 1:,}"
+        if len(set(design.rates)) > 1:
+            slot_text += f", {design.rates[slot]:.2f} beats per clock"
         if design.registers:
             slot_text += f", CRC {crc:08x}"
         lines.append(f"  {f'slot {slot}':<18}{slot_text}")
     rows = "made for each token" if design.source == "synth" else "read from a table"
     if design.angle_model != "exact":
         rows += f" of {design.angle_model} angles"
-    rate = f"{design.beats_per_clock:.2f} beats per clock"
+    rate = ("at least " if len(set(design.rates)) > 1 else "") + f"{design.beats_per_clock:.2f} beats per clock"
     lines += [
         f"  {'source of rows':<18}{design.source}: {rows}",
         f"  {'widths':<18}{design.data_width}-bit data, {design.coefficient_width}-bit coefficients, "
@@ -194,23 +221,32 @@ def summary(design: Design) -> list[str]:
     return lines
 
 
-def order_note(found: RotaryGeometry) -> str | None:
-    """What a user whose model pairs elements otherwise than the engine must do; None where nothing is to be done."""
-    if found.pairing == found.output_pairing == "interleaved":
-        return None
-    start, half = found.rotary_start, found.rotary_dim // 2
-    shift = f"{start} + " if start else ""
-    permutation = (
-        f"element {shift}2j of a head is the model's element {shift}j, and element {shift}2j + 1 is the model's "
-        f"element {shift}j + {half}, for j from 0 to {half - 1}"
-    )
-    if found.pairing == "half":
-        return (
-            f"this model pairs its elements in half order, and this engine takes and gives them in interleaved order: "
-            f"{permutation}; permute q and k going in, and back where the order matters coming out (q.k does not "
-            f"depend on it)."
+def order_notes(design: Design) -> list[str]:
+    """What a user must do for variants whose model pairs elements otherwise than the engine: a sentence per order."""
+    alike: dict[tuple[int, int, str, str], list[str]] = {}
+    for variant, shape in zip(design.variants, design.shapes, strict=True):
+        alike.setdefault((shape.rotary_start, shape.pairs, shape.pairing, shape.output_pairing), []).append(
+            variant.name
         )
-    return (
-        f"this model gives its result in half order, and this engine gives it in interleaved order: "
-        f"coming out, {permutation} (q.k does not depend on it)."
-    )
+    found = []
+    for (start, half, pairing, output_pairing), names in alike.items():
+        if pairing == output_pairing == "interleaved":
+            continue
+        whose = "" if len(alike) == 1 else f"{', '.join(names)}: "
+        shift = f"{start} + " if start else ""
+        permutation = (
+            f"element {shift}2j of a head is the model's element {shift}j, and element {shift}2j + 1 is the model's "
+            f"element {shift}j + {half}, for j from 0 to {half - 1}"
+        )
+        if pairing == "half":
+            found.append(
+                f"{whose}this model pairs its elements in half order, and this engine takes and gives them in "
+                f"interleaved order: {permutation}; permute q and k going in, and back where the order matters coming "
+                f"out (q.k does not depend on it)."
+            )
+        else:
+            found.append(
+                f"{whose}this model gives its result in half order, and this engine gives it in interleaved order: "
+                f"coming out, {permutation} (q.k does not depend on it)."
+            )
+    return found

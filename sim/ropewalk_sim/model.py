@@ -34,7 +34,8 @@ def rows(design: Design, slot: int, positions: ArrayLike, *, unit_amplitude: boo
 
     Returns
     -------
-    int64 ``[n, pairs, 3]`` of the pairs of ``slot``: quadrant, cos, sin. The magnitudes are words of ``design.coefficient``.
+    int64 ``[n, pairs, 3]``: quadrant, cos, sin of the pairs that the slot rotates. The magnitudes are words of
+    ``design.coefficient``.
 
     Raises
     ------

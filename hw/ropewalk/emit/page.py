@@ -109,8 +109,8 @@ def folder_page(design: Design, *, latency: int, crcs: list[int], files: list[st
         shape = design.shapes[slot]
         lines += [
             "",
-            f"Tokens of {design.variants[slot].name} have {shape.query_heads} query heads and {shape.key_heads} key heads "
-            "in its model: the registers `query_heads` and `key_heads` must say so before their descriptors.",
+            f"Tokens of {design.variants[slot].name} have {shape.query_heads} query and {shape.key_heads} key heads: "
+            "the registers `query_heads` and `key_heads` must say so before their descriptors.",
         ]
     lines += [
         "",
@@ -119,7 +119,8 @@ def folder_page(design: Design, *, latency: int, crcs: list[int], files: list[st
         "## Rate and latency",
         "",
         ("At least" if len(set(design.rates)) > 1 else "Steady rate")
-        + f" {design.beats_per_clock:.3f} beats per clock with a new row for every token. First rotated beat of an idle engine {latency} clocks after its descriptor, data waiting.",
+        + f" {design.beats_per_clock:.3f} beats per clock with a new row for every token. First rotated beat of an "
+        f"idle engine {latency} clocks after its descriptor, data waiting.",
         "",
     ]
     return "\n".join(lines)
