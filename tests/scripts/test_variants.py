@@ -49,11 +49,10 @@ def test_variants_stand_behind_the_models_own_in_their_order(ropewalk, config, o
 
 
 def test_what_is_said_of_another_model_is_said_with_its_name(ropewalk, config, tmp_path):
-    yarn = ropewalk(
-        "generate", config(hidden_size=128, head_dim=64), "-o", tmp_path / "o", "--variant", "v=deepseek-v3"
-    )
-    assert yarn.code == 0, yarn.err
-    assert "note: v: attention_scale" in yarn.err
+    path = config(hidden_size=128, head_dim=64)
+    result = ropewalk("generate", path, "-o", tmp_path / "o", "--variant", "v=deepseek-v3")
+    assert result.code == 0, result.err
+    assert "note: v: attention_scale" in result.err
     assert load_design(tmp_path / "o").geometry.of(1).pairing == "interleaved"
 
 
@@ -140,7 +139,7 @@ def test_layers_of_different_slices_are_slots_of_one_engine(ropewalk, config, tm
 def test_the_other_models_options_are_its_own(ropewalk, tmp_path, config, other):
     """--pairing is for MODEL, --sequence-length for all."""
     dynamic = {"rope_scaling": {"rope_type": "dynamic", "factor": 4.0}}
-    one, two = config(**dynamic), other("two", **dynamic)
+    two, one = other("two", **dynamic), config(**dynamic)
     options = ("--pairing", "interleaved", "--sequence-length", 128)
     result = ropewalk("generate", one, "-o", tmp_path / "out", "--variant", f"b={two}", *options)
     assert result.code == 0, result.err

@@ -9,13 +9,7 @@ from ropewalk.geometry.several import with_variants
 
 
 def model(name: str, *variants: str, head_dim: int = 8, rotary_dim: int = 8, **changes) -> RotaryGeometry:
-    values = {
-        "rotary_start": 0,
-        "query_heads": 4,
-        "key_heads": 2,
-        "pairing": "half",
-        "output_pairing": "half",
-    } | changes
+    shape = {"rotary_start": 0, "query_heads": 4, "key_heads": 2, "pairing": "half", "output_pairing": "half"}
     return RotaryGeometry(
         model_type=name,
         head_dim=head_dim,
@@ -25,7 +19,7 @@ def model(name: str, *variants: str, head_dim: int = 8, rotary_dim: int = 8, **c
             Variant(name=each, inverse_frequency=(0.5,) * (rotary_dim // 2), amplitude=1.0, max_position=9)
             for each in variants
         ),
-        **values,
+        **(shape | changes),
     )
 
 
@@ -62,7 +56,7 @@ def test_variants_of_own_shapes_come_in_with_them():
         (
             "new",
             model("x", "default", head_dim=16),
-            r"new \(x\) has heads of 16 elements, and full \(base\) has heads of 8",
+            r"new \(x\) has heads of 16 elements, and full \(base\) has heads of 8: ",
         ),
         ("n" * 60, model("x", "short", "long"), "is no name: it has more than 64"),
         ("new", model("x", *(f"v{index}" for index in range(63))), "65 variants are too many"),
