@@ -1,11 +1,15 @@
 """``generate --variant``, ``--only`` and ``--slots``: variants of several models in one engine."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from ropewalk.design import Design
 from ropewalk.emit.folder import load_design
 from ropewalk.models import read_model
+from ropewalk_sim.stream import pack_run, unpack_run
+from ropewalk_sim.stream_model import run_model
 
 PARTIAL = {"partial_rotary_factor": 0.5, "rope_theta": 500.0}
 
@@ -147,3 +151,37 @@ def test_the_other_models_options_are_its_own(ropewalk, tmp_path, config, other)
     assert [found.of(slot).pairing for slot in (0, 1)] == ["interleaved", "half"]
     assert found.variants[1].inverse_frequency == direct.variants[0].inverse_frequency
     assert found.variants[1].inverse_frequency == found.variants[0].inverse_frequency
+
+
+def test_five_models_in_one_engine_turn_as_each_of_them_alone(ropewalk, tmp_path):
+    """The emitted Verilog, its slot changing on every token: whole heads, a half, a quarter, and YaRN."""
+    models = {"yarn": "qwen2.5-7b-yarn", "half": "glm-4.5", "quarter": "pythia-6.9b", "llama2": "llama-2-7b"}
+    options = [part for name, model in models.items() for part in ("--variant", f"{name}={model}")]
+    out = tmp_path / "out"
+    result = ropewalk("generate", "llama-3.1-8b", "-o", out, *options)
+    assert result.code == 0, result.err
+    names = ["default", *models]
+    rng = np.random.default_rng(8)
+    variant = np.array(names)[np.arange(40) % len(names)]
+    arrays = {
+        "q": rng.integers(-20000, 20000, (40, 32, 128)),
+        "k": rng.integers(-20000, 20000, (40, 8, 128)),
+        "position": rng.integers(0, 2048, 40),
+    }
+    np.savez(tmp_path / "x.npz", variant=variant, **arrays)
+    done = ropewalk("run", out, "--input", tmp_path / "x.npz", "--output", tmp_path / "y.npz")
+    assert done.code == 0, done.err
+    y = np.load(tmp_path / "y.npz")
+    assert not y["error"].any()
+    geometry = load_design(out).geometry
+    for slot, name in enumerate(names):
+        source = read_model("llama-3.1-8b" if slot == 0 else models[name])
+        alone = Design(geometry=replace(source, query_heads=32, key_heads=8), lanes=4)
+        mine = np.flatnonzero(variant == name)
+        packed = pack_run(alone, {key: array[mine] for key, array in arrays.items()})
+        expected = unpack_run(alone, packed, run_model(alone, packed.stream))
+        for key in ("q", "k"):
+            np.testing.assert_array_equal(y[key][mine], expected[key], f"{name}: {key}")
+        rotary_dim = geometry.of(slot).rotary_dim
+        assert rotary_dim == {"half": 64, "quarter": 32}.get(name, 128)
+        np.testing.assert_array_equal(y["q"][mine][..., rotary_dim:], arrays["q"][mine][..., rotary_dim:])
