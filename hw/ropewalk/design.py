@@ -2,14 +2,16 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, get_args
+from typing import Literal
 
+from .design_checks import check_choices, check_range, check_table, check_variants
 from .errors import InputError
 from .formats import Format, Rounding
 from .geometry.rotary import RotaryGeometry, Variant
-from .geometry.software import check_software
-from .lanes import MAX_HEAD_DIM, default_lanes, fitting_lanes, lanes_rule, own_pairings
+from .geometry.shape import Shape
+from .lanes import default_lanes, fitting_lanes, lanes_rule, own_pairings
 from .order import Order, StreamPairing, order_of
+from .sine_format import SineFormat
 
 Source = Literal["synth", "table"]
 AngleModel = Literal["exact", "hf_f32", "llamacpp_f32"]
@@ -27,73 +29,6 @@ ROW_ROUND_TRIP = 48
 MAX_AXES = 3
 """Axes that a position can have: time, height and width."""
 
-MAX_HEADS = 255
-"""Heads of each kind that a register can count."""
-
-MAX_TABLE_ENTRIES = 1 << 22
-"""Pairs that a table source may hold in all: beyond this no FPGA could hold it and Python should not try."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class SineFormat:
-    """Every width of the sine generator, derived from the coefficient width C and the phase bits P.
-
-    The letters are those of ``docs/number-contract.md``.
-    """
-
-    coefficient_width: int
-    phase_bits: int
-
-    @property
-    def index_bits(self) -> int:
-        """L: the octant ROM has 2**L words."""
-        return (self.coefficient_width + 1) // 2
-
-    @property
-    def reduced_phase_bits(self) -> int:
-        """T: the phase is truncated to its T top bits."""
-        return min(self.phase_bits, self.coefficient_width + 11)
-
-    @property
-    def octant_bits(self) -> int:
-        """T - 3: bits of the place inside an octant."""
-        return self.reduced_phase_bits - 3
-
-    @property
-    def cell_bits(self) -> int:
-        """T - 3 - L: bits of the place inside one ROM cell."""
-        return self.octant_bits - self.index_bits
-
-    @property
-    def delta(self) -> Format:
-        """The signed distance from a cell's middle, in units of 2**-T turns: -2**(n-1) to +2**(n-1), n = cell_bits."""
-        return Format(width=self.cell_bits + 1, fraction_bits=self.reduced_phase_bits, overflow="never")
-
-    @property
-    def rom_fraction_bits(self) -> int:
-        """R: fraction bits of the sine (S, R bits) and versine (V, R - 1 bits) words of the ROM."""
-        return self.coefficient_width + 4
-
-    @property
-    def slope_bits(self) -> int:
-        """B: width and fraction bits of the derivative words G = pi/4 cos and H = pi/4 sin."""
-        return self.index_bits + 5
-
-    @property
-    def correction_fraction_bits(self) -> int:
-        """E = B + T - 3: fraction bits of a derivative word times delta."""
-        return self.slope_bits + self.reduced_phase_bits - 3
-
-    @property
-    def magnitude_fraction_bits(self) -> int:
-        """M: fraction bits of sine and cosine after the correction, before the amplitude."""
-        return self.coefficient_width + 3
-
-    @property
-    def word_bits(self) -> int:
-        """Bits of one ROM word: S, V, G, H, the first lowest."""
-        return 2 * self.rom_fraction_bits - 1 + 2 * self.slope_bits
-
 
 @dataclass(frozen=True, kw_only=True)
 class Design:
@@ -102,7 +37,7 @@ class Design:
     Parameters
     ----------
     geometry
-        What is rotated, and by how much. Variant i is held in slot i.
+        What is rotated, and by how much. Variant i is held in slot i, with its own shape (:attr:`shapes`).
     lanes
         Pairs per clock. A beat carries ``2 * lanes`` elements.
     data_width
@@ -166,49 +101,8 @@ class Design:
     position_axes: int | None = None
 
     def __post_init__(self) -> None:
-        check_range("data width", self.data_width, 4, 32)
-        check_range("coefficient width", self.coefficient_width, 8, 24)
-        check_range("phase bits", self.phase_bits, 16, 48)
-        check_range("slots", self.slots, 1, 64)
-        check_range("value heads", self.value_heads, 0, MAX_HEADS)
-        for kind, heads in (("query", self.geometry.query_heads), ("key", self.geometry.key_heads)):
-            check_range(f"{kind} heads", heads, 1, MAX_HEADS)
-        if self.source not in ("synth", "table"):
-            raise InputError(f"source must be synth or table, not {self.source!r}")
-        if self.clocks_per_pair != 1:
-            raise InputError(f"clocks per pair must be 1, not {self.clocks_per_pair!r}")
-        if self.family != "generic":
-            raise InputError(f"family must be generic, not {self.family!r}")
-        if self.rounding not in ("half-up", "floor"):
-            raise InputError(f"rounding must be half-up or floor, not {self.rounding!r}")
-        if self.coefficients not in ("exact", "q15"):
-            raise InputError(f"coefficients must be exact or q15, not {self.coefficients!r}")
-        if self.coefficients == "q15" and self.coefficient_width != 16:
-            raise InputError(f"q15 coefficients have a width of 16, not {self.coefficient_width}")
-        if self.angle_model not in get_args(AngleModel):
-            raise InputError(f"angle model must be exact, hf_f32 or llamacpp_f32, not {self.angle_model!r}")
-        if self.angle_model != "exact":
-            if self.source != "table":
-                raise InputError(
-                    f"the angle model {self.angle_model} needs the table source: the synth source makes exact angles"
-                )
-            for variant in self.geometry.variants:
-                pairs = len(variant.inverse_frequency)
-                check_software(variant.recipe, self.angle_model, variant.name, variant.amplitude, pairs)
-        check_range("head_dim", self.geometry.head_dim, 2, MAX_HEAD_DIM)
-        if len(self.geometry.variants) > self.slots:
-            raise InputError(
-                f"the model has {len(self.geometry.variants)} variants, which do not fit {self.slots} slots"
-            )
-        for variant in self.geometry.variants:
-            if not 0 < variant.amplitude <= AMPLITUDE.maximum / AMPLITUDE.one:
-                raise InputError(
-                    f"the amplitude of variant {variant.name} is {variant.amplitude:.6g}; an engine holds amplitudes "
-                    f"above 0 and up to 2 - 2^-17"
-                )
-        for name, value in (("input pairing", self.input_pairing), ("output pairing", self.output_pairing)):
-            if value is not None and value not in get_args(StreamPairing):
-                raise InputError(f"{name} must be half, interleaved, paired or both, not {value!r}")
+        check_choices(self)
+        check_variants(self, AMPLITUDE)
         # Said or not, what the model has is one and the same design.
         object.__setattr__(self, "input_pairing", self.stream_pairings[0])
         object.__setattr__(self, "output_pairing", self.stream_pairings[1])
@@ -233,19 +127,17 @@ class Design:
                 f"the synth source"
             )
         if self.source == "table":
-            entries = sum(self.limits) * self.pairs
-            if entries > MAX_TABLE_ENTRIES:
-                megabits = entries * self.row_entry_bits / 1e6
-                raise InputError(
-                    f"a table of {sum(self.limits)} positions x {self.pairs} pairs takes {megabits:.0f} Mbit, more "
-                    f"than any block RAM holds; give fewer positions (at most {MAX_TABLE_ENTRIES // self.pairs} over "
-                    f"all variants) or use the synth source"
-                )
+            check_table(self)
 
     @property
     def variants(self) -> tuple[Variant, ...]:
         """The variants in slot order; slots past them are empty."""
         return self.geometry.variants
+
+    @cached_property
+    def shapes(self) -> tuple[Shape, ...]:
+        """Of each variant, in slot order: which elements of a head it rotates, how they pair, its head counts."""
+        return tuple(self.geometry.of(slot) for slot in range(len(self.variants)))
 
     @cached_property
     def limits(self) -> tuple[int, ...]:
@@ -284,7 +176,7 @@ class Design:
 
     @property
     def pairs(self) -> int:
-        """Rotated pairs of a head: the entries of a row."""
+        """Rotated pairs of a head in slot 0; other slots may have others (:attr:`shapes`)."""
         return self.geometry.rotary_dim // 2
 
     @cached_property
@@ -333,9 +225,11 @@ class Design:
         """Rows held at once, a power of two: one in use and the others made ahead of it.
 
         Two would do for a token that outlasts its row. Where making rows is the limit, the source must never wait for
-        the reader to let go of a bank, and a row takes :data:`ROW_ROUND_TRIP` clocks to come round.
+        the reader to let go of a bank, and a row takes :data:`ROW_ROUND_TRIP` clocks to come round. The shortest rows
+        take the most banks.
         """
-        return max(4, 1 << (-(-ROW_ROUND_TRIP // (self.pairs * self.clocks_per_pair))).bit_length())
+        shortest = min(shape.pairs for shape in self.shapes) * self.clocks_per_pair
+        return max(4, 1 << (-(-ROW_ROUND_TRIP // shortest)).bit_length())
 
     @property
     def row_number_bits(self) -> int:
@@ -364,8 +258,14 @@ class Design:
 
     @property
     def heads(self) -> tuple[int, int, int]:
-        """Query, key and value heads of a token, in stream order."""
+        """Query, key and value heads of a token, in stream order: those of slot 0, which registers hold after reset."""
         return self.geometry.query_heads, self.geometry.key_heads, self.value_heads
+
+    @property
+    def slots_of_other_heads(self) -> tuple[int, ...]:
+        """The slots of variants with other head counts than :attr:`heads`: registers must be written for them."""
+        counts = [(shape.query_heads, shape.key_heads) for shape in self.shapes]
+        return tuple(slot for slot, count in enumerate(counts) if count != counts[0])
 
     @property
     def beats_per_head(self) -> int:
@@ -378,32 +278,24 @@ class Design:
         return self.beats_per_head * sum(self.heads)
 
     @property
+    def rates(self) -> tuple[float, ...]:
+        """Beats per clock of each variant, in slot order, in the steady state: no stalls, every token with a new row.
+
+        A row takes as many clocks as its pairs do (PORTS.md); a token has :attr:`heads`.
+        """
+        return tuple(min(1.0, self.beats_per_token / (shape.pairs * self.clocks_per_pair)) for shape in self.shapes)
+
+    @property
     def beats_per_clock(self) -> float:
-        """The steady rate when neither side stalls and every token has a new row (PORTS.md)."""
-        return min(1.0, self.beats_per_token / (self.pairs * self.clocks_per_pair))
+        """The lowest of :attr:`rates`: what every mixture of variants reaches."""
+        return min(self.rates)
 
 
-def check_geometry(geometry: RotaryGeometry) -> None:
-    """Refuse a geometry that an engine of this version cannot be made for (a digest of it can)."""
-    shapes = [geometry.of(slot) for slot in range(len(geometry.variants))]
-    if any(shape != shapes[0] for shape in shapes):
-        sizes = ", ".join(
-            f"{variant.name}: {shape.rotary_dim} of {shape.head_dim} elements, {shape.query_heads} query and "
-            f"{shape.key_heads} key heads"
-            for variant, shape in zip(geometry.variants, shapes, strict=True)
-        )
-        raise InputError(
-            f"the variants have heads of different shapes ({sizes}), and an engine has one: name one with --only NAME, "
-            f"which the next version adds"
-        )
-
-
-def check_range(what: str, value: object, low: int, high: int) -> None:
-    """Refuse a ``value`` that is not an integer from ``low`` to ``high``."""
-    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-        raise InputError(f"{what} must be an integer from {low} to {high}, not {value!r}")
+def default_slots(geometry: RotaryGeometry) -> int:
+    """8 slots, or as many as there are variants."""
+    return max(8, len(geometry.variants))
 
 
 def default_design(geometry: RotaryGeometry) -> Design:
     """The design that ``generate`` makes of ``geometry`` where no option is given; with more slots if it needs them."""
-    return Design(geometry=geometry, lanes=default_lanes(geometry), slots=max(8, len(geometry.variants)))
+    return Design(geometry=geometry, lanes=default_lanes(geometry), slots=default_slots(geometry))

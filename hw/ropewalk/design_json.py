@@ -7,7 +7,8 @@
 from typing import Any, get_args
 
 from . import __version__
-from .design import MAX_AXES, MAX_HEADS, AngleModel, Coefficients, Design, Source
+from .design import MAX_AXES, AngleModel, Coefficients, Design, Source
+from .design_checks import MAX_HEADS, MAX_SLOTS
 from .errors import InputError
 from .formats import Rounding
 from .geometry.rotary import geometry_from_json, geometry_to_json
@@ -23,7 +24,7 @@ _INTEGERS = {
     "coefficient_width": 24,
     "phase_bits": 48,
     "clocks_per_pair": 8,
-    "slots": 64,
+    "slots": MAX_SLOTS,
 }
 _CHOICES = {
     "source": get_args(Source),

@@ -1,5 +1,7 @@
 """How many lanes an engine can have: a matter of head_dim, and of the slices where elements are moved."""
 
+from math import gcd
+
 from .geometry.rotary import RotaryGeometry
 from .order import StreamPairing, order_fits, own_pairing, slot_pairings
 
@@ -34,13 +36,14 @@ def fitting_lanes(
 def lanes_rule(geometry: RotaryGeometry, input_pairing: StreamPairing, output_pairing: StreamPairing) -> str:
     """What lanes must fit, in words."""
     rule = f"head_dim {geometry.head_dim}: 2 x lanes must divide it"
-    for slot, variant in enumerate(geometry.variants):
-        shape = geometry.of(slot)
+    shapes = [(geometry.of(slot), variant) for slot, variant in enumerate(geometry.variants)]
+    # The slice that fewest lanes fit comes first.
+    for shape, variant in sorted(shapes, key=lambda pair: gcd(pair[0].pairs, pair[0].rotary_start, MAX_HEAD_DIM)):
         moved = [pairing for pairing in slot_pairings(shape, input_pairing, output_pairing) if pairing != "interleaved"]
         if moved:
             of = f" of variant {variant.name}" if len(geometry.variants) > 1 else ""
             return (
-                f"{rule}, and for {moved[0]} order lanes must divide rotary_dim / 2 = {shape.rotary_dim // 2} and "
+                f"{rule}, and for {moved[0]} order lanes must divide rotary_dim / 2 = {shape.pairs} and "
                 f"rotary_start = {shape.rotary_start}{of}"
             )
     return rule

@@ -19,7 +19,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from .geometry.rotary import Pairing, Shape
+from .geometry.shape import Pairing, Shape
 
 StreamPairing = Literal["half", "interleaved", "paired", "both"]
 """The order on one side of an engine; ``both``: each slot says whether its heads are in half or interleaved order."""
@@ -80,8 +80,8 @@ class Order:
 def slot_pairings(shape: Shape, input_pairing: StreamPairing, output_pairing: StreamPairing) -> list[SlotPairing]:
     """The orders of a slot's heads, in and out: the engine's, or the model's own where the engine has both."""
     return [
-        own if pairing == "both" else pairing
-        for pairing, own in ((input_pairing, shape.pairing), (output_pairing, shape.output_pairing))
+        shape.pairing if input_pairing == "both" else input_pairing,
+        shape.output_pairing if output_pairing == "both" else output_pairing,
     ]
 
 

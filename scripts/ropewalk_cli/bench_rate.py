@@ -36,7 +36,10 @@ TOKENS = 1_000
 
 @dataclass(frozen=True, kw_only=True)
 class Rate:
-    """What one design did: beats per clock as stated and as measured, and whether every bit was right."""
+    """What one design did: beats per clock as stated and as measured, and whether every bit was right.
+
+    ``pairs`` are those of the longest row, to which the stated rate belongs.
+    """
 
     model: str
     lanes: int
@@ -66,7 +69,7 @@ def measure(model: str, options: dict[str, Any], tokens: int) -> Rate:
         lanes=design.lanes,
         source=design.source,
         beats_per_token=design.beats_per_token,
-        pairs=design.pairs,
+        pairs=max(shape.pairs for shape in design.shapes),
         stated=design.beats_per_clock,
         measured=(long.beats - short.beats) / (ends[1] - ends[0]),
         first_output_clock=long.first_output_clock,

@@ -45,7 +45,8 @@ def corner_stream(design: Design, seed: int, *, slow: bool) -> StreamInput:
 
 def interruption(design: Design, seed: int) -> Script:
     """A reset while tokens are being taken, a row is made and beats come out."""
-    clocks = design.pairs * design.clocks_per_pair + design.beats_per_token + 11
+    longest = max(shape.pairs for shape in design.shapes)
+    clocks = longest * design.clocks_per_pair + design.beats_per_token + 11
     return Script(interrupted=plain(design, seed=seed, tokens=4), interrupted_clocks=clocks, reset_clocks=1)
 
 

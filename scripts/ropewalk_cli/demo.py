@@ -156,7 +156,8 @@ def report_errors(design: Design, capture: Capture, packed: PackedRun, output: S
     engine = np.concatenate([result["q"], result["k"]], axis=1)
     for layer, software in zip(LAYERS_KNOWN, capture.software, strict=True):
         chosen = capture.layer == layer
-        pairs = exact_pairs(design, packed.stream.descriptors[chosen], in_pairs(floats[chosen]))
+        slot = int(packed.stream.descriptors[chosen][0, 0] & 0xFF)
+        pairs = exact_pairs(design, packed.stream.descriptors[chosen], in_pairs(floats[chosen]), slot)
         exact = pairs.swapaxes(-1, -2).reshape(software.shape)
         apart = float(np.abs(engine[chosen] - software).max())
         say(
@@ -198,10 +199,10 @@ def curves(design: Design, folder: Path) -> tuple[picture.Curve, ...]:
         position[-1] = design.limits[slot] - 1
         stream = stream_of(design, np.full(len(position), slot), position, random)
         output, _ = run_engine("verilator", folder, stream)
-        given = rotary_pairs(design, slot, stream.data, design.order(slot).input_pairing)
-        exact = exact_pairs(design, stream.descriptors, given)
+        given = rotary_pairs(design, stream.data, slot, design.order(slot).input_pairing)
+        exact = exact_pairs(design, stream.descriptors, given, slot)
         base = BASES[variant.name]
-        software = float32_rotation(given, float32_angles(base, design.geometry.rotary_dim, position))
+        software = float32_rotation(given, float32_angles(base, design.shapes[slot].rotary_dim, position))
 
         def worst(result: NDArray, exact: NDArray = exact, points: int = len(starts)) -> NDArray[np.float64]:
             return np.abs(result - exact).reshape(points, -1).max(axis=1)
@@ -210,7 +211,7 @@ def curves(design: Design, folder: Path) -> tuple[picture.Curve, ...]:
             picture.Curve(
                 label=f"{variant.name.replace('_', ' ')} (base {base:,.0f})",
                 position=starts,
-                engine=worst(rotary_pairs(design, slot, output.data, design.order(slot).output_pairing)),
+                engine=worst(rotary_pairs(design, output.data, slot, design.order(slot).output_pairing)),
                 software=worst(software),
             )
         )

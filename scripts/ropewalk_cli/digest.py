@@ -12,6 +12,9 @@ from ropewalk.tables.slot_words import slot_crcs
 from .model_options import model_options
 from .subjects import described, read_subject
 
+COVERED = ("head_dim", "rotary_dim", "rotary_start", "pairing", "output_pairing")
+"""What of a variant's shape a digest covers: at the top that of slot 0, in a variant its own where it differs."""
+
 EPILOG = """\b
 Examples:
   ropewalk digest llama-3.1-8b
@@ -80,15 +83,12 @@ def covers(subject: Subject) -> dict[str, Any]:
             "pairs": len(variant.inverse_frequency),
             "axes": sorted(set(variant.axis or (0,))),
         }
+        | {key: getattr(variant, key) for key in COVERED if getattr(variant, key) is not None}
         for variant, limit in zip(subject.variants, subject.limits, strict=True)
     ]
-    shape = subject.geometry.of(0)
+    shape = subject.shapes[0]
     return {
-        "head_dim": shape.head_dim,
-        "rotary_dim": shape.rotary_dim,
-        "rotary_start": shape.rotary_start,
-        "pairing": shape.pairing,
-        "output_pairing": shape.output_pairing,
+        **{key: getattr(shape, key) for key in COVERED},
         "phase_bits": subject.phase_bits,
         "angle_model": subject.angle_model,
         "variants": variants,

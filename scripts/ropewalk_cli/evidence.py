@@ -47,32 +47,31 @@ def beats_of(design: Design, tokens: slice) -> slice:
     return slice(tokens.start * design.beats_per_token, tokens.stop * design.beats_per_token)
 
 
-def rotary_pairs(design: Design, slot: int, data: NDArray[np.int64], pairing: str) -> NDArray[np.int64]:
-    """The rotated pairs of query and key heads, ``[tokens, heads, pairs, 2]``, of beats of whole tokens of ``slot``.
+def rotary_pairs(design: Design, data: NDArray[np.int64], slot: int, pairing: str) -> NDArray[np.int64]:
+    """The pairs of query and key heads that ``slot`` rotates, ``[tokens, heads, pairs, 2]``, of whole tokens' beats.
 
     ``pairing`` is the order of their elements: that of ``design.order(slot)`` on the side they were seen on.
     """
-    shape = design.geometry.of(slot)
+    shape = design.shapes[slot]
     heads = data.reshape(-1, sum(design.heads), shape.head_dim)[:, : design.heads[0] + design.heads[1]]
-    heads = moved(heads, design, slot, pairing, "interleaved")
-    inside = heads[..., shape.rotary_start : shape.rotary_start + shape.rotary_dim]
-    return inside.reshape(*inside.shape[:2], shape.rotary_dim // 2, 2)
+    inside = moved(heads, design, slot, pairing, "interleaved")[..., shape.rotated]
+    return inside.reshape(*inside.shape[:2], shape.pairs, 2)
 
 
-def exact_pairs(design: Design, descriptors: NDArray[np.uint32], pairs: NDArray) -> NDArray[np.float64]:
-    """``pairs [tokens, heads, pairs, 2]`` rotated by the exact angle of their tokens; not rounded, not clipped."""
+def exact_pairs(design: Design, descriptors: NDArray[np.uint32], pairs: NDArray, slot: int) -> NDArray[np.float64]:
+    """``pairs [tokens, heads, pairs, 2]`` rotated by the exact angle of their tokens; not rounded, not clipped.
+
+    All tokens are of ``slot``. Those to pass stay as they are.
+    """
     result = np.array(pairs, np.float64)
-    slot, flags = descriptors[:, 0] & 0xFF, (descriptors[:, 0] >> 8) & 0xFF
-    for one in range(len(design.variants)):
-        (chosen,) = np.nonzero((slot == one) & (flags & PASS == 0))
-        if not len(chosen):
-            continue
-        variant = design.variants[one]
-        follows = variant.axis if variant.axis is not None else (0,) * len(variant.inverse_frequency)
-        turns = exact_turns(variant.inverse_frequency, descriptors[chosen, 1:].astype(np.int64), follows)
-        turns = np.where((flags[chosen] & INVERSE != 0)[:, None], -turns, turns)[:, None]
-        unit = (flags[chosen] & UNIT_AMPLITUDE != 0)[:, None, None, None]
-        result[chosen] = exact_rotation(pairs[chosen], turns, np.where(unit, 1.0, variant.amplitude))
+    flags = (descriptors[:, 0] >> 8) & 0xFF
+    (chosen,) = np.nonzero(flags & PASS == 0)
+    variant = design.variants[slot]
+    follows = variant.axis if variant.axis is not None else (0,) * len(variant.inverse_frequency)
+    turns = exact_turns(variant.inverse_frequency, descriptors[chosen, 1:].astype(np.int64), follows)
+    turns = np.where((flags[chosen] & INVERSE != 0)[:, None], -turns, turns)[:, None]
+    unit = (flags[chosen] & UNIT_AMPLITUDE != 0)[:, None, None, None]
+    result[chosen] = exact_rotation(pairs[chosen], turns, np.where(unit, 1.0, variant.amplitude))
     return result
 
 
@@ -94,53 +93,46 @@ NOTHING_ROTATED = Accuracy(tokens=0, pairs=0, worst_lsb=None, bias_lsb=None, rms
 
 
 def found_and_exact(
-    design: Design, slot: int, stream: StreamInput, output: StreamOutput, tokens: NDArray[np.intp]
+    design: Design, stream: StreamInput, output: StreamOutput, tokens: NDArray[np.intp], slot: int
 ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float64]]]:
-    """The rotated pairs of ``tokens`` of ``slot`` as they came out and as they should be, in LSB, a chunk at a time."""
+    """The pairs of ``tokens``, all of ``slot``, as they came out and as they should be, in LSB, a chunk at a time."""
     order = design.order(slot)
     given, found = (data.reshape(stream.tokens, -1) for data in (stream.data, output.data))
     per_chunk = max(1, CHUNK_PAIRS // (given.shape[1] // 2))
     for first in range(0, len(tokens), per_chunk):
         chosen = tokens[first : first + per_chunk]
-        pairs = rotary_pairs(design, slot, given[chosen], order.input_pairing)
-        exact = exact_pairs(design, stream.descriptors[chosen], pairs)
-        turned = rotary_pairs(design, slot, found[chosen], order.output_pairing)
+        pairs = rotary_pairs(design, given[chosen], slot, order.input_pairing)
+        exact = exact_pairs(design, stream.descriptors[chosen], pairs, slot)
+        turned = rotary_pairs(design, found[chosen], slot, order.output_pairing)
         yield turned, np.clip(exact, design.data.minimum, design.data.maximum)
 
 
 def errors_lsb(design: Design, stream: StreamInput, output: StreamOutput) -> NDArray[np.float64]:
-    """The error of every element that was rotated, in LSB, flat, variant by variant."""
-    return np.concatenate(
-        [
-            (word - exact).ravel()
-            for slot in range(len(design.variants))
-            for word, exact in found_and_exact(
-                design, slot, stream, output, rotated_tokens_of(design, slot, stream, output)
-            )
-        ]
-    )
+    """The error of every element that was rotated, in LSB, flat, slot by slot."""
+    errors = [np.zeros(0)]
+    for slot in range(len(design.variants)):
+        tokens = rotated_tokens(design, stream, output, slot)
+        errors += [(word - exact).ravel() for word, exact in found_and_exact(design, stream, output, tokens, slot)]
+    return np.concatenate(errors)
 
 
-def rotated_tokens_of(design: Design, slot: int, stream: StreamInput, output: StreamOutput) -> NDArray[np.intp]:
-    """The numbers of the tokens of ``slot`` that were rotated."""
-    return np.flatnonzero(rotated_tokens(design, stream, output) & (stream.descriptors[:, 0] & 0xFF == slot))
-
-
-def rotated_tokens(design: Design, stream: StreamInput, output: StreamOutput) -> NDArray[np.bool_]:
-    """``bool [tokens]``: whether a token was to be rotated and has no error on any beat."""
+def rotated_tokens(design: Design, stream: StreamInput, output: StreamOutput, slot: int) -> NDArray[np.intp]:
+    """The tokens of ``slot`` that were to be rotated and have no error on any beat."""
+    mine = stream.descriptors[:, 0] & 0xFF == slot
     passed = (stream.descriptors[:, 0] >> 8) & PASS != 0
-    return ~passed & ~output.error.reshape(stream.tokens, design.beats_per_token).any(axis=1)
+    failed = output.error.reshape(stream.tokens, design.beats_per_token).any(axis=1)
+    return np.flatnonzero(mine & ~passed & ~failed)
 
 
 def accuracy(design: Design, stream: StreamInput, output: StreamOutput) -> list[Accuracy]:
     """The accuracy of ``output``, variant by variant in slot order."""
     reports = []
     for one in range(len(design.variants)):
-        tokens = rotated_tokens_of(design, one, stream, output)
+        tokens = rotated_tokens(design, stream, output, one)
         if not len(tokens):
             reports.append(NOTHING_ROTATED)
             continue
-        chunks = found_and_exact(design, one, stream, output, tokens)
+        chunks = found_and_exact(design, stream, output, tokens, one)
         errors = sum((error_statistics(word, exact) for word, exact in chunks), ErrorStatistics())
         reports.append(
             Accuracy(

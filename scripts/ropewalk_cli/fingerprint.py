@@ -15,10 +15,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from ropewalk.design import Design, SineFormat
+from ropewalk.design import Design
 from ropewalk.geometry import only_rotary
 from ropewalk.lanes import default_lanes
 from ropewalk.models import preset_names, read_model
+from ropewalk.sine_format import SineFormat
 from ropewalk.tables import model_digest, pack, sine_words
 
 COEFFICIENT_WIDTHS = (8, 16, 18)

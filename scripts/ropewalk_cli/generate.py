@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import click
-from ropewalk.design import Design
+from ropewalk.design import Design, default_slots
 from ropewalk.emit.folder import write_design_folder
 from ropewalk.lanes import default_lanes
 from ropewalk.order import StreamPairing
@@ -11,13 +11,16 @@ from ropewalk.tables.slot_words import slot_crcs
 
 from .console import note
 from .geometry import facts
-from .model_options import model_options, read_rotary
+from .model_options import model_options
+from .variants import heads_note, read_variants
 
 EPILOG = """\b
 Examples:
   ropewalk generate gemma-3-270m -o engine
   ropewalk generate path/to/config.json -o small --lanes 1 --data-width 12
   ropewalk generate path/to/config.json -o rom --source table --positions 512
+  ropewalk generate llama-3.1-8b -o engine --variant yarn=qwen2.5-7b-yarn --variant glm=glm-4.5
+  ropewalk generate gemma-4 -o local --only sliding_attention
 """
 
 
@@ -73,6 +76,25 @@ Examples:
     type=int,
     metavar="N",
     help="The first position that is refused, for every variant.  [default: each variant's max_position]",
+)
+@click.option(
+    "--variant",
+    "added",
+    multiple=True,
+    metavar="NAME=MODEL",
+    help="Add the variants of another model with heads of the same size, behind those of MODEL, as NAME (as "
+    "NAME.variant where it has several). Can be given again.",
+)
+@click.option(
+    "--slots",
+    type=int,
+    metavar="S",
+    help="Variants that the engine has room for, 1 to 64.  [default: 8, or as many as there are variants]",
+)
+@click.option(
+    "--only",
+    metavar="NAME",
+    help="The layers of this variant of MODEL only: for models whose layers have heads of two sizes.",
 )
 @click.option(
     "--rounding",
@@ -137,6 +159,9 @@ def generate(
     phase_bits: int,
     source: str,
     positions: int | None,
+    added: tuple[str, ...],
+    slots: int | None,
+    only: str | None,
     rounding: str,
     coefficients: str,
     angle_model: str,
@@ -152,7 +177,7 @@ def generate(
     a preset (see `models`). DIR gets the Verilog, the table files that it reads, design.json (every parameter; `run`
     and `verify` read it) and a README of the ports. The same input gives the same bytes on any machine.
     """
-    found = read_rotary(model, sequence_length, pairing, follow, verbose)
+    found = read_variants(model, sequence_length, pairing, follow, verbose, only=only, added=added)
     if coefficient_width is None:
         coefficient_width = 16 if coefficients == "q15" else 18
     design = Design(
@@ -167,6 +192,7 @@ def generate(
         source=source,  # type: ignore[arg-type]  # click has checked it
         positions=positions,
         clocks_per_pair=clocks_per_pair,
+        slots=default_slots(found) if slots is None else slots,
         registers=not no_registers,
         input_pairing=input_pairing,
         output_pairing=output_pairing,
@@ -178,9 +204,9 @@ def generate(
     click.echo(f"written to {folder}:")
     for file in sorted(path for path in folder.rglob("*") if path.is_file()):
         click.echo(f"  {file.relative_to(folder).as_posix():<24}{file.stat().st_size:>10,} bytes")
-    order = order_note(design)
-    if order:
-        note(order)
+    for sentence in (order_note(design), heads_note(design)):
+        if sentence:
+            note(sentence)
     if angle_model != "exact":
         note(
             f"the table follows the single-precision angles of {angle_model}, whose error grows with the position: "
@@ -202,6 +228,8 @@ def summary(design: Design) -> list[str]:
     described = zip(design.variants, design.limits, slot_crcs(design), strict=True)
     for slot, (variant, limit, crc) in enumerate(described):
         slot_text = f"{variant.name}, amplitude {variant.amplitude:.6g}, positions 0 to {limit - 1:,}"
+        if len(set(design.rates)) > 1:
+            slot_text += f", {design.rates[slot]:.2f} beats per clock"
         if design.registers:
             slot_text += f", CRC {crc:08x}"
         lines.append(f"  {f'slot {slot}':<18}{slot_text}")
@@ -210,7 +238,7 @@ def summary(design: Design) -> list[str]:
         rows += f" of {design.angle_model} angles"
     if design.axes > 1:
         lines.append(f"  {'axes':<18}{design.axes} of a position: a descriptor has {1 + design.axes} words")
-    rate = f"{design.beats_per_clock:.2f} beats per clock"
+    rate = ("at least " if len(set(design.rates)) > 1 else "") + f"{design.beats_per_clock:.2f} beats per clock"
     lines += [
         f"  {'source of rows':<18}{design.source}: {rows}",
         f"  {'widths':<18}{design.data_width}-bit data, {design.coefficient_width}-bit coefficients, "

@@ -4,6 +4,7 @@ import json
 
 import click
 from ropewalk.geometry import Geometry, RotaryGeometry, geometry_to_json
+from ropewalk.geometry.shape import Shape
 
 from .console import show_table, table
 from .model_options import model_options, read
@@ -62,21 +63,31 @@ def print_geometry(found: Geometry) -> None:
 
 
 def facts(found: RotaryGeometry) -> list[tuple[str, str]]:
-    """What holds for all variants, as names and values for a person."""
-    end = found.rotary_start + found.rotary_dim
-    slice_text = (
-        "all of the head" if found.rotary_dim == found.head_dim else f"elements {found.rotary_start} to {end - 1}"
-    )
-    order = found.pairing + (f" in, {found.output_pairing} out" if found.output_pairing != found.pairing else "")
-    rows = [
-        ("head_dim", f"{found.head_dim} elements"),
-        ("rotary_dim", f"{found.rotary_dim}: {slice_text}, {found.rotary_dim // 2} pairs"),
-        ("pairing", order),
-        ("heads", f"{found.query_heads} query, {found.key_heads} key"),
-    ]
+    """What is the same for all positions, as names and values for a person; where variants differ, each one's."""
+    texts = [shape_texts(found.of(slot)) for slot in range(len(found.variants))]
+    rows = []
+    for name in texts[0]:
+        whose: dict[str, list[str]] = {}
+        for each, variant in zip(texts, found.variants, strict=True):
+            whose.setdefault(each[name], []).append(variant.name)
+        several = [f"{value} ({', '.join(names)})" for value, names in whose.items()]
+        rows.append((name, next(iter(whose)) if len(whose) == 1 else "; ".join(several)))
     if found.layers is not None:
         without = found.layers.count(None)
         rows.append(("layers", f"{len(found.layers)}" + (f", {without} of them without rotation" if without else "")))
     if found.attention_scale is not None:
         rows.append(("attention_scale", f"{found.attention_scale} (the engine does not apply it)"))
     return rows
+
+
+def shape_texts(shape: Shape) -> dict[str, str]:
+    """The shape of a variant, as names and values for a person."""
+    whole = shape.rotary_dim == shape.head_dim
+    slice_text = "all of the head" if whole else f"elements {shape.rotated.start} to {shape.rotated.stop - 1}"
+    order = shape.pairing + (f" in, {shape.output_pairing} out" if shape.output_pairing != shape.pairing else "")
+    return {
+        "head_dim": f"{shape.head_dim} elements",
+        "rotary_dim": f"{shape.rotary_dim}: {slice_text}, {shape.pairs} pairs",
+        "pairing": order,
+        "heads": f"{shape.query_heads} query, {shape.key_heads} key",
+    }

@@ -61,8 +61,8 @@ def built_in(design: Design, names: list[str]) -> list[list[Trial]]:
     The first engine, with which the others are compared, gets what any of them gets. Where it is slow itself, all are
     given what a slow one is.
     """
-    pairs = design.pairs * (design.heads[0] + design.heads[1])
-    tokens = min(max(RANDOM_PAIRS // pairs, len(design.variants)), MOST_TOKENS)
+    pairs = sum(shape.pairs for shape in design.shapes) * (design.heads[0] + design.heads[1])
+    tokens = min(max(RANDOM_PAIRS * len(design.shapes) // pairs, len(design.variants)), MOST_TOKENS)
     random = random_stream(design, tokens, SEED)
     script = interruption(design, SEED)
     corners = {

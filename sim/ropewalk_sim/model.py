@@ -9,8 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from ropewalk.design import AMPLITUDE, POSITION_BITS, Design, SineFormat
+from ropewalk.design import AMPLITUDE, POSITION_BITS, Design
 from ropewalk.formats import Format
+from ropewalk.sine_format import SineFormat
 from ropewalk.tables import amplitude_word, sine_words, step_words
 from ropewalk.tables.limits import clip_entries
 from ropewalk.tables.source import source_rows
@@ -34,7 +35,8 @@ def rows(design: Design, slot: int, positions: ArrayLike, *, unit_amplitude: boo
 
     Returns
     -------
-    int64 ``[n, pairs, 3]``: quadrant, cos, sin. The magnitudes are words of ``design.coefficient``.
+    int64 ``[n, pairs, 3]``: quadrant, cos, sin of the pairs that the slot rotates. The magnitudes are words of
+    ``design.coefficient``.
 
     Raises
     ------
@@ -71,9 +73,9 @@ def rows(design: Design, slot: int, positions: ArrayLike, *, unit_amplitude: boo
     return made if len(distinct) == len(where) and np.array_equal(distinct, where) else made[back.reshape(-1)]
 
 
-def unit_row(design: Design) -> Words:
-    """The row that changes nothing, ``[pairs, 3]``: quadrant 0, cos exactly 1, sin 0."""
-    return np.tile(np.array([0, design.coefficient.one, 0], np.int64), (design.pairs, 1))
+def unit_row(design: Design, slot: int) -> Words:
+    """The row that changes nothing, ``[pairs, 3]`` of the pairs of ``slot``: quadrant 0, cos exactly 1, sin 0."""
+    return np.tile(np.array([0, design.coefficient.one, 0], np.int64), (design.shapes[slot].pairs, 1))
 
 
 def phases(design: Design, steps: NDArray[np.uint64], positions: ArrayLike) -> NDArray[np.uint64]:

@@ -11,7 +11,8 @@ from random import Random
 from typing import Any
 
 import numpy as np
-from ropewalk.design import Design, check_geometry, fitting_lanes
+from ropewalk.design import Design, default_design, fitting_lanes
+from ropewalk.design_checks import check_engine
 from ropewalk.emit.folder import load_design
 from ropewalk.errors import InputError
 from ropewalk.geometry import (
@@ -145,7 +146,7 @@ def use(found: Geometry, random: Random) -> None:
         elif found.head_dim <= 256 and len(found.variants) <= 4:
             if random.random() < 0.5:
                 model_digest(found)
-                check_geometry(found)
+                check_engine(default_design(found))
             else:
                 lanes = random.choice(fitting_lanes(found) or (3,))
                 width, bits = random.randrange(8, 25), random.randrange(16, 49)

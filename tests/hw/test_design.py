@@ -4,12 +4,14 @@ import json
 from dataclasses import replace
 
 import pytest
-from ropewalk.design import Design, SineFormat
+from ropewalk.design import Design
+from ropewalk.design_checks import check_engine
 from ropewalk.design_json import design_from_json, design_to_json
 from ropewalk.errors import InputError
 from ropewalk.formats import Format
 from ropewalk.lanes import default_lanes, fitting_lanes
 from ropewalk.models import read_model
+from ropewalk.sine_format import SineFormat
 
 GEMMA = read_model("gemma-3-270m")
 
@@ -180,3 +182,45 @@ def test_the_axes_come_back_from_design_json(axes) -> None:
     written["parameters"]["position_axes"] = 4
     with pytest.raises(InputError, match=r"design.json: parameters.position_axes"):
         design_from_json(written, "design.json")
+
+
+def mixed(**options) -> Design:
+    """Gemma with a third variant, which rotates two pairs in the middle of its heads and has more of them."""
+    few = replace(GEMMA.variants[0], name="few", inverse_frequency=(1.0, 0.5), max_position=100)
+    shape = replace(GEMMA.of(0), rotary_dim=4, rotary_start=100, query_heads=8, key_heads=2)
+    geometry = replace(GEMMA, variants=(*GEMMA.variants, few)).with_shapes((GEMMA.of(0), GEMMA.of(1), shape))
+    return Design(
+        geometry=geometry, input_pairing="interleaved", output_pairing="interleaved", **{"lanes": 32, **options}
+    )
+
+
+def test_each_slot_has_its_shape_and_rate() -> None:
+    design = mixed()
+    assert [(shape.pairs, shape.first_pair) for shape in design.shapes] == [(128, 0), (128, 0), (2, 50)]
+    # 4 query heads and 1 key head of 4 beats: 20 beats, and 128 or 2 clocks for a row
+    assert design.rates == (20 / 128, 20 / 128, 1.0)
+    assert design.beats_per_clock == 20 / 128
+    assert (design.heads, design.slots_of_other_heads) == ((4, 1, 0), (2,))
+
+
+def test_there_are_banks_enough_for_the_shortest_rows() -> None:
+    alone = replace(mixed(), geometry=mixed().geometry.only("few"))
+    assert mixed().row_banks == alone.row_banks == 32
+    assert Design(geometry=GEMMA, lanes=32).row_banks == 4
+
+
+def test_a_table_counts_each_variants_own_pairs() -> None:
+    with pytest.raises(InputError, match=r"a table of 48900 positions x 2 to 128 pairs takes 160 Mbit"):
+        mixed(source="table", positions=16_300)
+    # 2 x 16,250 x 128 entries and 16,250 x 2 more are just below 2^22; with 128 pairs each they would not be.
+    assert mixed(source="table", positions=16_250).limits == (16_250,) * 3
+
+
+def test_other_head_counts_take_registers() -> None:
+    check_engine(mixed())
+    with pytest.raises(InputError, match=r"few: 8 query and 2 key heads\), and an engine without registers"):
+        check_engine(mixed(registers=False))
+    check_engine(Design(geometry=GEMMA, lanes=4, registers=False))
+    with pytest.raises(InputError, match="query heads must be an integer from 1 to 255, not 256"):
+        loud = replace(GEMMA.variants[1], query_heads=256)
+        Design(geometry=replace(GEMMA, variants=(GEMMA.variants[0], loud)), lanes=4)

@@ -89,7 +89,7 @@ def test_the_crcs_of_the_slots_are_the_same_everywhere(ropewalk, config, engine,
     assert json.loads(ropewalk("digest", engine, "--json").out)["slots"] == [{"name": "default", "slot": 0, "crc": crc}]
     assert json.loads(ropewalk("digest", config(), "--json").out)["slots"][0]["crc"] == crc
     assert json.loads((engine / "design.json").read_text())["derived"]["slots"]["default"]["crc"] == crc
-    assert f"| 0 | default | 1 | 0 to 63 | `{crc}` |" in (engine / "README.md").read_text()
+    assert f"| 0 | default | 0 to 7 | 1 | 0 to 63 | 0.750 | `{crc}` |" in (engine / "README.md").read_text()
     assert f"CRC {crc}" in ropewalk("generate", config(), "-o", tmp_path / "again").out
 
 

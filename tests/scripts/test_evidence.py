@@ -27,14 +27,14 @@ def output_of(design, stream, pairs):
 
 def rounded(design, stream):
     """The exact rotation of a stream, and its nearest words."""
-    exact = exact_pairs(design, stream.descriptors, stream.data.reshape(-1, 3, 2, 4).swapaxes(-1, -2))
+    exact = exact_pairs(design, stream.descriptors, stream.data.reshape(-1, 3, 2, 4).swapaxes(-1, -2), 0)
     return exact, np.rint(exact)
 
 
 def test_the_exact_rotation_by_hand(design):
     descriptors = descriptor_words(0, np.array([0, 1, 1, 1]), flags=np.array([0, 0, INVERSE, PASS]))
     pairs = np.full((4, 3, 4, 2), 100.0)
-    found = exact_pairs(design, descriptors, pairs)[:, 0, 0]
+    found = exact_pairs(design, descriptors, pairs, 0)[:, 0, 0]
     plus, minus = 100 * (math.cos(1) + math.sin(1)), 100 * (math.cos(1) - math.sin(1))
     assert found.ravel() == pytest.approx([100, 100, minus, plus, plus, minus, 100, 100], rel=1e-14)
 

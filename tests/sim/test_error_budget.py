@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 import pytest
-from ropewalk.design import SineFormat
+from ropewalk.sine_format import SineFormat
 from ropewalk_sim.model import magnitudes
 
 YARN = 0.1 * math.log(4) + 1  # amplitude of YaRN with factor 4, eq. 22 of the paper

@@ -1,6 +1,7 @@
 """The model: exact identities, and errors against a rotation computed here from the papers."""
 
 import math
+from dataclasses import replace
 
 import mpmath
 import numpy as np
@@ -118,7 +119,7 @@ def test_position_zero_is_the_identity(width, phase_bits):
     design = make([1.0, 0.0, 0.3], coefficient_width=width, phase_bits=phase_bits)
     row = rows(design, 0, [0])
     assert row.tolist() == [[[0, 1 << (width - 1), 0]] * 3]
-    assert np.array_equal(row[0], unit_row(design))
+    assert np.array_equal(row[0], unit_row(design, 0))
     words = np.array([-32768, -32767, -1, 0, 1, 12345, 32766, 32767])
     x = np.stack(np.meshgrid(words, words), axis=-1).reshape(-1, 1, 2).repeat(3, axis=1)
     assert np.array_equal(rotate(design, x, row), x)
@@ -256,3 +257,25 @@ def test_no_tokens_give_no_rows():
     design = make([1.0])
     assert rows(design, 0, []).shape == (0, 1, 3)
     assert rotate(design, np.zeros((0, 1, 2), int), np.zeros((0, 1, 3), int)).shape == (0, 1, 2)
+
+
+@pytest.mark.parametrize("source", ["synth", "table"])
+def test_each_slot_has_rows_of_its_own_pairs(source):
+    """Two slices in one design: the rows are those of each alone, and within an LSB of the exact cosine and sine."""
+    few, many = paper_frequencies(1e4)[::37], paper_frequencies(1e6)[::16]
+    alone = [make(few, 1.0, source=source, positions=99), make(many, 1.1, source=source, positions=99)]
+    wide, narrow = alone[1].geometry.of(0), alone[0].geometry.of(0)
+    shapes = replace(narrow, head_dim=wide.head_dim, rotary_start=6), wide
+    variants = alone[0].variants[0], replace(alone[1].variants[0], name="many")
+    geometry = replace(alone[1].geometry, variants=variants).with_shapes(shapes)
+    design = Design(geometry=geometry, lanes=1, source=source, positions=99)
+    positions = [0, 1, 50, 98]
+    for slot, (frequencies, amplitude) in enumerate(((few, 1.0), (many, 1.1))):
+        found = rows(design, slot, positions)
+        assert found.shape == (4, len(frequencies), 3)
+        assert unit_row(design, slot).shape == found.shape[1:]
+        np.testing.assert_array_equal(found, rows(alone[slot], 0, positions))
+        cosine, sine = signed_cos_sin(found, design)
+        angles = exact_angles(frequencies, positions)
+        assert np.abs(cosine - amplitude * np.cos(angles) * design.coefficient.one).max() < 1
+        assert np.abs(sine - amplitude * np.sin(angles) * design.coefficient.one).max() < 1

@@ -12,8 +12,9 @@ import mpmath
 import numpy as np
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from ropewalk.design import Design, SineFormat
+from ropewalk.design import Design
 from ropewalk.geometry.rotary import RotaryGeometry, Variant
+from ropewalk.sine_format import SineFormat
 from ropewalk_sim.model import rotate, rows
 
 DIGITS = 80

@@ -40,7 +40,12 @@ def remarks_rotary(a: Design, b: Design) -> list[str]:
     """What differs and is not part of the geometry, in sentences."""
     said = plain("model_type", a.geometry.model_type, b.geometry.model_type, "the model type")
     for key, text in (("query_heads", "the number of query heads"), ("key_heads", "the number of key heads")):
-        said += plain(key, getattr(a.geometry, key), getattr(b.geometry, key), text)
+        counts = [[getattr(shape, key) for shape in design.shapes] for design in (a, b)]
+        if len(counts[0]) == len(counts[1]) and any(len(set(each)) > 1 for each in counts):
+            one, other = (", ".join(map(str, each)) for each in counts)
+            said += plain(key, one, other, f"{text} of each slot")
+        else:
+            said += plain(key, counts[0][0], counts[1][0], text)
     if a.geometry.layers is not None and b.geometry.layers is not None:
         said += plain("layers", len(a.geometry.layers), len(b.geometry.layers), "the number of layers")
         if not said or said[-1].what != "layers":

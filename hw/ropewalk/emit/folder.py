@@ -6,7 +6,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from ..design import Design, check_geometry
+from ..design import Design
+from ..design_checks import check_engine
 from ..design_json import design_from_json, design_to_json
 from ..errors import InputError
 from ..gateware.top import RotaryTop
@@ -41,9 +42,12 @@ def derived_facts(design: Design, *, latency: int, crcs: list[int]) -> dict[str,
                     "input": design.order(slot).input_pairing,
                     "output": design.order(slot).output_pairing,
                 },
+                "beats_per_clock": rate,
                 "crc": f"{crc:08x}" if design.registers else None,
             }
-            for slot, (variant, limit, crc) in enumerate(zip(design.variants, design.limits, crcs, strict=True))
+            for slot, (variant, limit, rate, crc) in enumerate(
+                zip(design.variants, design.limits, design.rates, crcs, strict=True)
+            )
         },
     }
 
@@ -69,10 +73,10 @@ def write_design_folder(design: Design, folder: Path, *, force: bool = False) ->
     Raises
     ------
     InputError
-        If no engine can be made for the geometry, or ``folder`` is a file, holds something and ``force`` is not
+        If no engine can be made of the design, or ``folder`` is a file, holds something and ``force`` is not
         given, or cannot be written.
     """
-    check_geometry(design.geometry)
+    check_engine(design)
     check_target(folder, force=force)
     files = design_files(design)
     # A link to a folder stays one: its target is written.

@@ -62,12 +62,15 @@ def folder_page(design: Design, *, latency: int, crcs: list[int], files: list[st
         *(f"| {63 + 32 * axis}:{32 + 32 * axis} | position{on} |" for axis, on in enumerate(axis_names(design))),
         "",
         *axes_part(design),
-        "| slot | variant | amplitude | positions | CRC-32 |",
-        "|---|---|---|---|---|",
+        "| slot | variant | rotated elements | amplitude | positions | beats per clock | CRC-32 |",
+        "|---|---|---|---|---|---|---|",
     ]
     lines += [
-        f"| {slot} | {variant.name} | {variant.amplitude:.9g} | 0 to {limit - 1} | `{crc:08x}` |"
-        for slot, (variant, limit, crc) in enumerate(zip(design.variants, design.limits, crcs, strict=True))
+        f"| {slot} | {variant.name} | {shape.rotated.start} to {shape.rotated.stop - 1} | {variant.amplitude:.9g} "
+        f"| 0 to {limit - 1} | {rate:.3f} | `{crc:08x}` |"
+        for slot, (variant, shape, limit, rate, crc) in enumerate(
+            zip(design.variants, design.shapes, design.limits, design.rates, crcs, strict=True)
+        )
     ]
     last = design.beats_per_head - 1
     anywhere = " on any axis" if design.axes > 1 else ""
@@ -95,17 +98,24 @@ def folder_page(design: Design, *, latency: int, crcs: list[int], files: list[st
         "",
         *element_orders(design),
     ]
-    if geometry.rotary_dim < geometry.head_dim:
-        end = geometry.rotary_start + geometry.rotary_dim
-        lines += ["", f"Elements {geometry.rotary_start} to {end - 1} of a head rotate; the others pass bit for bit."]
+    if any(shape.rotary_dim < shape.head_dim for shape in design.shapes):
+        lines += ["", "Elements of a head that a variant does not rotate pass bit for bit."]
+    for slot in design.slots_of_other_heads:
+        shape = design.shapes[slot]
+        lines += [
+            "",
+            f"Tokens of {design.variants[slot].name} have {shape.query_heads} query and {shape.key_heads} key heads: "
+            "the registers `query_heads` and `key_heads` must say so before their descriptors.",
+        ]
     lines += [
         "",
         "`m_axis_tuser`: bit 0 error, bits 2:1 kind (0 query, 1 key, 2 value). `m_axis_tid` is the token's tag.",
         "",
         "## Rate and latency",
         "",
-        f"Steady rate {design.beats_per_clock:.3f} beats per clock with a new row for every token. First rotated beat "
-        f"of an idle engine {latency} clocks after its descriptor, data waiting.",
+        ("At least" if len(set(design.rates)) > 1 else "Steady rate")
+        + f" {design.beats_per_clock:.3f} beats per clock with a new row for every token. First rotated beat of an "
+        f"idle engine {latency} clocks after its descriptor, data waiting.",
         "",
     ]
     return "\n".join(lines)

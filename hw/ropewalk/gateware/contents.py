@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from ..design import Design, SineFormat
+from ..design import Design
+from ..sine_format import SineFormat
 from ..tables.rows import pack_entries
 from ..tables.sine import pack, sine_words
 from ..tables.slot_words import slot_entries

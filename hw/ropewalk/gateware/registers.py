@@ -9,7 +9,8 @@ from amaranth.lib import data
 from amaranth.lib.wiring import In, Out
 
 from .. import __version__
-from ..design import MAX_HEADS, Design
+from ..design import Design
+from ..design_checks import MAX_HEADS
 from .axi_lite import OKAY, SLVERR, axi_lite_members
 from .component import Component
 from .engine import LOADER_MEMBERS, event_layout

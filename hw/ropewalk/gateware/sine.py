@@ -7,7 +7,7 @@ Arithmetic: ``docs/number-contract.md``, sections "Phase to octant", "Sine ROM" 
 from amaranth.hdl import Module, Mux, Signal, unsigned
 from amaranth.lib.wiring import In, Out
 
-from ..design import SineFormat
+from ..sine_format import SineFormat
 from .component import Component
 from .contents import sine_contents
 from .multiply import WideMultiplier

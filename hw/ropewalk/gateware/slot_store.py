@@ -28,6 +28,7 @@ from .slots import (
     physical_slots,
     slot_layout,
     table_bases,
+    table_lengths,
 )
 
 NOTHING, BUSY, NO_SLOT, NOT_BEGUN, WRONG_COUNT, OUT_OF_RANGE = range(6)
@@ -287,13 +288,14 @@ class SlotStore(Component):
         left = Signal(range(entry_count(design) + 1), reset_less=True)
         address = Signal(len(self.read_address), reset_less=True)
         entry = Signal(64, reset_less=True)
-        bases = Array(table_bases(design) + [0] * (design.slots - len(design.variants)))
         if design.source == "synth":
             entry_words = Cat(self.read_data[:48], Signal(14), self.read_data[48:])
             entries, begin = header.pairs, Cat(Signal(pair_bits(design)), scan_place)
         else:
             entry_words = self.read_data
-            entries, begin = header.limit * design.pairs, bases[slot]
+            # A table's slots cannot be loaded: where their rows lie, and how many words they are, never changes.
+            empty = [0] * (design.slots - len(design.variants))
+            entries, begin = Array(table_lengths(design) + empty)[slot], Array(table_bases(design) + empty)[slot]
         words = [
             Cat(header.start, header.pairs),
             header.layout,

@@ -1,5 +1,7 @@
 """What the engine knows of each slot besides its steps, and where the parts of a slot stand in memory."""
 
+from itertools import accumulate
+
 from amaranth.hdl import Value
 from amaranth.lib import data
 
@@ -33,8 +35,8 @@ def slot_words(design: Design) -> list[int]:
         slot_layout(design)
         .const(
             {
-                "start": design.geometry.rotary_start // 2,
-                "pairs": design.pairs,
+                "start": shape.first_pair,
+                "pairs": shape.pairs,
                 "layout": layout_word(design, slot),
                 "limit": limit,
                 "amplitude": amplitude_word(variant.amplitude),
@@ -42,7 +44,7 @@ def slot_words(design: Design) -> list[int]:
         )
         .as_value()
         .value
-        for slot, (variant, limit) in enumerate(zip(design.variants, design.limits, strict=True))
+        for slot, (variant, shape, limit) in enumerate(zip(design.variants, design.shapes, design.limits, strict=True))
     ]
 
 
@@ -85,12 +87,14 @@ def pair_bits(design: Design) -> int:
     return max(1, (design.geometry.head_dim // 2 - 1).bit_length())
 
 
+def table_lengths(design: Design) -> list[int]:
+    """How many entries each variant has in the table: its positions times its pairs."""
+    return [limit * shape.pairs for limit, shape in zip(design.limits, design.shapes, strict=True)]
+
+
 def table_bases(design: Design) -> list[int]:
     """Where each variant's rows begin in the table."""
-    bases = [0]
-    for limit in design.limits:
-        bases.append(bases[-1] + limit * design.pairs)
-    return bases[:-1]
+    return list(accumulate(table_lengths(design), initial=0))[:-1]
 
 
 def entry_bits(design: Design) -> int:
@@ -102,7 +106,7 @@ def entry_count(design: Design) -> int:
     """Words of the row source's memory."""
     if design.source == "synth":
         return physical_slots(design) << pair_bits(design)
-    return sum(design.limits) * design.pairs
+    return sum(table_lengths(design))
 
 
 def entry_address_bits(design: Design) -> int:

@@ -4,6 +4,9 @@ No multiplier; its size grows with the context. The words are correctly rounded 
 "Table source").
 """
 
+from functools import reduce
+from operator import and_, or_
+
 from amaranth.hdl import Array, Module, Mux, Signal
 from amaranth.lib import data
 
@@ -38,20 +41,26 @@ class RowTable(Component):
         m.submodules.rom = rom = self._rom
 
         # The first entry of the row: the variant's place in the table plus position times pairs, by shifts so that it
-        # takes no multiplier.
+        # takes no multiplier. A bit that not all variants' pairs have is taken from the slot.
         request = self.request.payload
         position = request.position[0][: max(1, (max(design.limits) - 1).bit_length())]
-        shifts = [bit for bit in range(design.pairs.bit_length()) if design.pairs >> bit & 1]
+        pairs = [shape.pairs for shape in design.shapes]
+        in_any, in_all = reduce(or_, pairs), reduce(and_, pairs)
+        offsets = [
+            (position if in_all >> bit & 1 else Mux(request.pairs[bit], position, 0)) << bit
+            for bit in range(in_any.bit_length())
+            if in_any >> bit & 1
+        ]
         busy = Signal()
-        pair = Signal(range(max(2, design.pairs)))
-        start = Signal(self.place.shape(), reset_less=True)
+        place = Signal(self.place.shape(), reset_less=True)
+        left = Signal(range(max(pairs) + 1), reset_less=True)
         address = Signal(entry_address_bits(design), reset_less=True)
         bases = Array(table_bases(design))
         at_last = Signal()
         turn = Signal(range(SCAN_SHARE))
         m.d.sync += turn.eq(turn + 1)
         m.d.comb += [
-            at_last.eq(pair == design.pairs - 1),
+            at_last.eq(left == 1),
             self.granted.eq(self.read & (~busy | (turn == 0))),
             self.request.ready.eq(~busy | (at_last & ~self.granted)),
             self.idle.eq(~busy),
@@ -60,15 +69,13 @@ class RowTable(Component):
             self.read_data.eq(rom.data),
         ]
         with m.If(busy & ~self.granted):
-            m.d.sync += [pair.eq(pair + 1), address.eq(address + 1)]
+            m.d.sync += [place.eq(place + 1), left.eq(left - 1), address.eq(address + 1)]
         with m.If(self.request.ready):
             m.d.sync += [
                 busy.eq(self.request.valid),
-                pair.eq(0),
-                start.eq(request.start),
-                address.eq(
-                    bases[request.place] + sum((position << shift for shift in shifts[1:]), position << shifts[0])
-                ),
+                place.eq(request.start),
+                left.eq(request.pairs),
+                address.eq(bases[request.place] + sum(offsets[1:], offsets[0])),
             ]
 
         valid = busy & ~self.granted
@@ -79,7 +86,7 @@ class RowTable(Component):
         m.d.comb += [
             self.write.eq(valid),
             self.entry.eq(data.View(entry_layout(design), rom.data)),
-            self.place.eq(delayed(m, (start + pair)[: len(start)], rom.latency, name="place")),
+            self.place.eq(delayed(m, place, rom.latency, name="place")),
             self.last.eq(delayed(m, at_last, rom.latency, name="last")),
         ]
         return m

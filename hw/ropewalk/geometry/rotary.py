@@ -5,16 +5,13 @@ readers of configurations are in :mod:`ropewalk.models`.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
-from typing import Any, Literal
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from ..errors import InputError
 from ..strict_json import Keys, show
 from .recipe import Recipe, recipe_from_json, recipe_to_json
-
-Pairing = Literal["half", "interleaved"]
-
-PAIRINGS: tuple[Pairing, ...] = ("half", "interleaved")
+from .shape import PAIRINGS, SHAPE_KEYS, Pairing, Shape
 
 MAX_HEAD_DIM = 1 << 16
 MAX_HEADS = 1 << 12
@@ -54,23 +51,6 @@ class Variant:
     key_heads: int | None = None
     pairing: Pairing | None = None
     output_pairing: Pairing | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Shape:
-    """Which elements of a head are rotated, how they pair, and how many heads there are."""
-
-    head_dim: int
-    rotary_dim: int
-    rotary_start: int
-    query_heads: int
-    key_heads: int
-    pairing: Pairing
-    output_pairing: Pairing
-
-
-SHAPE_KEYS: tuple[str, ...] = tuple(field.name for field in fields(Shape))
-"""What a variant may have of its own."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,7 +6,8 @@ from typing import TypeVar, get_args
 
 from ..errors import InputError
 from ..geometry import Geometry
-from ..geometry.rotary import MAX_POSITIONS, PAIRINGS
+from ..geometry.rotary import MAX_POSITIONS
+from ..geometry.shape import PAIRINGS
 from ..strict_json import show
 from .huggingface import geometry_from_config
 from .other_schemes import other_scheme

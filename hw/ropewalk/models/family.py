@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from ..geometry.axes import Layout
-from ..geometry.rotary import Pairing
+from ..geometry.shape import Pairing
 
 Unrotated = Literal["interval", "full", "full-if-windowed"]
 

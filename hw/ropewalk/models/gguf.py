@@ -11,7 +11,8 @@ from pathlib import Path
 from ..geometry import AlibiGeometry, Geometry, LearnedGeometry
 from ..geometry.alibi import MAX_BIAS_MAX, alibi_slopes
 from ..geometry.learned import MAX_DIMENSION, MAX_ROWS
-from ..geometry.rotary import MAX_LAYERS, Pairing
+from ..geometry.rotary import MAX_LAYERS
+from ..geometry.shape import Pairing
 from ..strict_json import Keys, show
 from .gguf_architectures import ARCHITECTURES, REFUSED, Architecture, Scheme
 from .gguf_compressed import BASE_KEY, compressed_geometry

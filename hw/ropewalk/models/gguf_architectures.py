@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ..geometry.alibi import AlibiMode
-from ..geometry.rotary import Pairing
+from ..geometry.shape import Pairing
 
 Scheme = Literal["rope", "alibi", "learned"]
 

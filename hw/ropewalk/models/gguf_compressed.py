@@ -7,7 +7,8 @@ Layers whose ``attention.compress_ratios`` is 0 use ``rope.freq_base`` as it is,
 
 from dataclasses import replace
 
-from ..geometry.rotary import MAX_HEAD_DIM, Pairing, RotaryGeometry, Variant
+from ..geometry.rotary import MAX_HEAD_DIM, RotaryGeometry, Variant
+from ..geometry.shape import Pairing
 from .gguf_layers import head_size, read_layers
 from .gguf_model import Model
 from .gguf_scaling import file_recipe, read_scaling, scaled_frequencies

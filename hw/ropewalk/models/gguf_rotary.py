@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..geometry.precise import nearest, precise
-from ..geometry.rotary import MAX_HEAD_DIM, MAX_POSITIONS, Pairing, RotaryGeometry, Shape, Variant
+from ..geometry.rotary import MAX_HEAD_DIM, MAX_POSITIONS, RotaryGeometry, Variant
+from ..geometry.shape import Pairing, Shape
 from ..strict_json import Keys
 from .gguf_axes import pair_axes, read_sections, still_pairs
 from .gguf_layers import Layers, head_size, read_layers

@@ -9,7 +9,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from typing import Any
 
-from ..geometry.rotary import MAX_POSITIONS, PAIRINGS, Pairing, RotaryGeometry, Shape, Variant
+from ..geometry.rotary import MAX_POSITIONS, RotaryGeometry, Variant
+from ..geometry.shape import PAIRINGS, Pairing, Shape
 from ..strict_json import Keys
 from .families import FAMILIES, REFUSED
 from .family import Family

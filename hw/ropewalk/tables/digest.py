@@ -9,7 +9,7 @@ import struct
 
 from ..design import Design, default_design
 from ..geometry import Geometry, RotaryGeometry
-from ..geometry.rotary import Shape
+from ..geometry.shape import Shape
 from .other_digests import other_digest_bytes
 from .steps import amplitude_word, step_words
 

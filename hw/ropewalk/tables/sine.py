@@ -8,7 +8,7 @@ factor rho = 1 - h**2/4 lowers the middle so that the miss is h**2/4 on both sid
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from ..design import SineFormat
+from ..sine_format import SineFormat
 from .rounding import round_half_up
 
 

@@ -28,8 +28,9 @@ HEADER_WORDS = 4
 
 def slot_header(design: Design, slot: int) -> list[int]:
     """The first words of the variant in ``slot``."""
+    shape = design.shapes[slot]
     return [
-        design.geometry.rotary_start // 2 | design.pairs << 16,
+        shape.first_pair | shape.pairs << 16,
         layout_word(design, slot),
         design.limits[slot],
         amplitude_word(design.variants[slot].amplitude),
@@ -47,7 +48,7 @@ def slot_entries(design: Design, slot: int) -> list[int]:
     variant = design.variants[slot]
     if design.source == "table":
         return pack_entries(source_rows(design, slot, range(design.limits[slot])), design.coefficient_width)
-    axes = variant.axis if variant.axis is not None else (0,) * design.pairs
+    axes = variant.axis if variant.axis is not None else (0,) * len(variant.inverse_frequency)
     steps = step_words(variant.inverse_frequency, design.phase_bits)
     return [step | axis << 62 for step, axis in zip(steps, axes, strict=True)]
 

@@ -15,6 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import Protocol
 
+from ropewalk.design import Design
 from ropewalk.errors import InputError
 from ropewalk_sim.beats import Script, Stalls, StreamInput, StreamOutput
 
@@ -22,10 +23,18 @@ Progress = Callable[[int, int], None]
 """Called now and then during a run with the number of input beats that were taken, and of all input beats."""
 
 QUIET_CLOCKS = 256
-"""Clocks, beside those that a row takes, without an output beat after which an engine that took everything is done."""
+"""Clocks, beside those of two rows, without an output beat after which an engine that took everything is done."""
 
 HANG_CLOCKS = 20_000
 """Clocks without any transfer, with something still to be taken, after which an engine is said to hang."""
+
+
+def quiet_clocks(design: Design) -> int:
+    """Clocks without an output beat after which an engine that took everything is done, however long its rows are.
+
+    A slot that is loaded may have more pairs than any variant: up to all of a head.
+    """
+    return QUIET_CLOCKS + design.geometry.head_dim * design.clocks_per_pair
 
 
 class Engine(Protocol):

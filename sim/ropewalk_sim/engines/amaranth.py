@@ -16,7 +16,7 @@ from ropewalk.design import Design
 from ropewalk.emit.folder import load_design
 from ropewalk.gateware.top import RotaryPorts
 from ropewalk_sim.beats import Script, Stalls, StreamInput, StreamOutput
-from ropewalk_sim.engines import HANG_CLOCKS, QUIET_CLOCKS, Progress
+from ropewalk_sim.engines import HANG_CLOCKS, Progress, quiet_clocks
 from ropewalk_sim.engines.amaranth_host import Host
 from ropewalk_sim.engines.wires import containers, elements
 from ropewalk_sim.errors import EngineError
@@ -223,7 +223,7 @@ class _Bench:
         width = len(ports.m_axis_tdata)
         flags = Cat(ports.s_axis_token_tready, ports.s_axis_tready, ports.m_axis_tvalid)
         payload = Cat(ports.m_axis_tdata, ports.m_axis_tid, ports.m_axis_tuser, ports.m_axis_tlast)
-        quiet_limit = QUIET_CLOCKS + 2 * self.design.pairs * self.design.clocks_per_pair
+        quiet_limit = quiet_clocks(self.design)
         held: int | None = None
         idle = quiet = clock = 0
         ready_before = False

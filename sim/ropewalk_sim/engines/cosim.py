@@ -22,7 +22,7 @@ import numpy as np
 from ropewalk.design import Design
 from ropewalk.emit.folder import load_design
 from ropewalk_sim.beats import Script, Stalls, StreamInput, StreamOutput
-from ropewalk_sim.engines import HANG_CLOCKS, QUIET_CLOCKS, Progress
+from ropewalk_sim.engines import HANG_CLOCKS, Progress, quiet_clocks
 from ropewalk_sim.engines.cache import cached
 from ropewalk_sim.engines.toolchain import (
     compiler_version,
@@ -117,7 +117,7 @@ class CocotbEngine:
         np.savez(job / "job.npz", allow_pickle=False, **arrays)
         fields: dict[str, Any] = {
             "container_bits": self._design.container_bits,
-            "quiet_limit": QUIET_CLOCKS + 2 * self._design.pairs * self._design.clocks_per_pair,
+            "quiet_limit": quiet_clocks(self._design),
             "hang_limit": HANG_CLOCKS,
             **{name: getattr(stalls, name) for name in ("seed", "data", "token", "output")},
             **{name: getattr(script, name) for name in ("data_start", "token_start", "output_start")},

@@ -16,7 +16,7 @@ import numpy as np
 from ropewalk.design import Design
 from ropewalk.emit.folder import load_design
 from ropewalk_sim.beats import Script, Stalls, StreamInput, StreamOutput
-from ropewalk_sim.engines import HANG_CLOCKS, QUIET_CLOCKS, Progress
+from ropewalk_sim.engines import HANG_CLOCKS, Progress, quiet_clocks
 from ropewalk_sim.engines.cache import cached
 from ropewalk_sim.engines.toolchain import (
     compiler,
@@ -206,7 +206,7 @@ class _Bench:
             output_stall=output,
             token=_Source(beats=stream.tokens, start=script.token_start, random=seeds[0], stall=token),
             data=_Source(beats=beats, start=script.data_start, random=seeds[1], stall=data),
-            quiet_limit=QUIET_CLOCKS + 2 * design.pairs * design.clocks_per_pair,
+            quiet_limit=quiet_clocks(design),
             hang_limit=HANG_CLOCKS,
             first_data_clock=-1,
             first_output_clock=-1,

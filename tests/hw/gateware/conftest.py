@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 from amaranth.sim import Simulator
 from ropewalk.design import Design
-from ropewalk.geometry.rotary import Pairing, RotaryGeometry, Variant
+from ropewalk.geometry.rotary import RotaryGeometry, Variant
+from ropewalk.geometry.shape import Pairing
 
 Drive = Callable[[Any, Sequence[dict[str, Any]], Sequence[str], int], list[tuple[int, ...]]]
 

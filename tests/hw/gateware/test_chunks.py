@@ -5,7 +5,7 @@ import itertools
 import pytest
 from amaranth.sim import Simulator
 from ropewalk.gateware.chunks import ChunkMap
-from ropewalk.geometry.rotary import Shape
+from ropewalk.geometry.shape import Shape
 from ropewalk.order import order_of
 
 

@@ -3,8 +3,8 @@
 import math
 
 import pytest
-from ropewalk.design import SineFormat
 from ropewalk.gateware.sine import SineGenerator
+from ropewalk.sine_format import SineFormat
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 from ropewalk.errors import InputError
-from ropewalk.geometry.rotary import RotaryGeometry, Shape, Variant, geometry_from_json, geometry_to_json
+from ropewalk.geometry.rotary import RotaryGeometry, Variant, geometry_from_json, geometry_to_json
+from ropewalk.geometry.shape import Shape
 
 GEOMETRY = RotaryGeometry(
     model_type="example",

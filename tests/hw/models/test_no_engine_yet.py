@@ -1,7 +1,8 @@
 """Models that import and that no engine of this version can be made for: one sentence, and nothing left behind."""
 
 import pytest
-from ropewalk.design import Design, check_geometry
+from ropewalk.design import Design
+from ropewalk.design_checks import check_engine
 from ropewalk.emit.folder import write_design_folder
 from ropewalk.errors import InputError
 from ropewalk.lanes import default_lanes
@@ -12,7 +13,7 @@ GEMMA_4 = {"model_type": "gemma4_text", "num_hidden_layers": 6, "num_global_key_
 @pytest.mark.parametrize(
     ("config", "message"),
     [
-        (GEMMA_4, r"full_attention: 512 of 512 elements, 8 query and 2 key heads, .* --only NAME"),
+        (GEMMA_4, r"\(full_attention: 512 elements, sliding_attention: 256 elements\).* --only NAME"),
     ],
 )
 def test_what_has_no_engine_yet_is_refused(read, tmp_path, config, message):
@@ -25,6 +26,6 @@ def test_what_has_no_engine_yet_is_refused(read, tmp_path, config, message):
 
 def test_one_variant_of_two_sizes_has_an_engine(read):
     for name, head_dim in (("sliding_attention", 256), ("full_attention", 512)):
-        only = read(GEMMA_4).only(name)
-        check_geometry(only)
-        assert Design(geometry=only, lanes=4).beats_per_head == head_dim // 8
+        design = Design(geometry=read(GEMMA_4).only(name), lanes=4)
+        check_engine(design)
+        assert design.beats_per_head == head_dim // 8

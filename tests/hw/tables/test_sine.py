@@ -4,7 +4,7 @@ import hashlib
 
 import mpmath
 import pytest
-from ropewalk.design import SineFormat
+from ropewalk.sine_format import SineFormat
 from ropewalk.tables import pack, sine_words
 
 WIDTHS = range(8, 25)

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 from ropewalk.design import Design
 from ropewalk.emit.folder import write_design_folder
-from ropewalk.geometry.rotary import Pairing, RotaryGeometry, Variant
+from ropewalk.geometry.rotary import RotaryGeometry, Variant
+from ropewalk.geometry.shape import Pairing
 
 HEAD_DIM = 16
 
