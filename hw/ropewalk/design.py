@@ -174,11 +174,6 @@ class Design:
         """The widths of the sine generator."""
         return SineFormat(coefficient_width=self.coefficient_width, phase_bits=self.phase_bits)
 
-    @property
-    def pairs(self) -> int:
-        """Rotated pairs of a head in slot 0; other slots may have others (:attr:`shapes`)."""
-        return self.geometry.rotary_dim // 2
-
     @cached_property
     def stream_pairings(self) -> tuple[StreamPairing, StreamPairing]:
         """The orders on the input and on the output; ``both`` where the slot says which."""

@@ -151,7 +151,7 @@ def report_errors(design: Design, capture: Capture, packed: PackedRun, output: S
         f"  against the exact rotation of the same words:  worst {np.abs(error).max():.3f} LSB, "
         f"mean {error.mean():+.4f}, rms {np.sqrt(np.mean(error**2)):.3f}"
     )
-    result = unpack_run(design, packed, output)
+    result = unpack_run(packed, output)
     floats = np.concatenate([capture.arrays["q"], capture.arrays["k"]], axis=1)
     engine = np.concatenate([result["q"], result["k"]], axis=1)
     for layer, software in zip(LAYERS_KNOWN, capture.software, strict=True):

@@ -54,8 +54,8 @@ def run(folder: Path, source: Path, target: Path, engine: str, scale: float | No
     check_target(target)
     packed = pack_run(design, load_npz(source), scale)
     with progress(f"running {engine}") as tell:
-        output = ENGINES[engine](folder).run(packed.stream, progress=tell)
-    result = unpack_run(design, packed, output)
+        output = ENGINES[engine](folder).run(packed.stream, script=packed.script, progress=tell)
+    result = unpack_run(packed, output)
     save_npz(target, result)
     errors = int(result["error"].sum())
     rate = f", {output.beats_per_clock:.2f} beats per clock" if output.beats_per_clock is not None else ""

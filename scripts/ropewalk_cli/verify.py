@@ -56,11 +56,14 @@ def verify(folder: Path, source: Path | None, engines: str, as_json: bool) -> No
     """
     names = engine_names(engines)
     design = load_design(folder)
+    changed, changed_text = changed_roms(design, folder), changed_verilog(design, folder)
     if source:
-        plans = [[Trial(name=BULK, stream=pack_run(design, load_npz(source)).stream)] for _ in names]
+        packed = pack_run(design, load_npz(source))
+        # With the value heads that the arrays have.
+        design = packed.design
+        plans = [[Trial(name=BULK, stream=packed.stream, script=packed.script)] for _ in names]
     else:
         plans = built_in(design, names)
-    changed, changed_text = changed_roms(design, folder), changed_verilog(design, folder)
     reports: list[EngineReport] = []
     expected: dict[str, StreamOutput] = {}
     bits = [0] * len(design.variants)

@@ -5,10 +5,11 @@ element order; on the streams they are in the engine's. Token i carries the tag 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from ropewalk.design import POSITION_BITS, Design
+from ropewalk.design_checks import MAX_HEADS
 from ropewalk.errors import InputError
 from ropewalk.strict_json import show
 
@@ -29,6 +30,7 @@ from .beats import (
 from .element_order import Layouts, moved_tokens
 from .errors import EngineError
 from .quantise import check_array, check_finite, check_range, check_scale, default_scale, is_float, quantise
+from .registers import write
 
 __all__ = [
     "INVERSE",
@@ -54,9 +56,12 @@ class PackedRun:
     """The streams of a run, and what brings their result back into arrays.
 
     ``scale`` is the value of one LSB, ``floats`` whether the arrays held floats, ``saturated`` how many elements
-    did not fit the word at that scale (always 0 at the default one).
+    did not fit the word at that scale (always 0 at the default one). ``script`` is what the registers must be told
+    first, ``design`` the design with that done.
     """
 
+    design: Design
+    script: Script | None
     stream: StreamInput
     scale: float
     floats: bool
@@ -70,8 +75,8 @@ def pack_run(design: Design, arrays: Mapping[str, np.ndarray], scale: float | No
     ----------
     arrays
         ``q [tokens, query_heads, head_dim]``, ``k [tokens, key_heads, head_dim]``, ``position [tokens, axes]`` (or
-        ``[tokens]``: the same on every axis), and, for a design with value heads,
-        ``v [tokens, value_heads, head_dim]``; optional ``variant [tokens]`` (slot numbers 0..255, or names; slot 0
+        ``[tokens]``: the same on every axis); optional ``v [tokens, value_heads, head_dim]`` (as many value heads as
+        the registers can say; those of the design must be given), ``variant [tokens]`` (slot numbers 0..255, or names; slot 0
         where absent) and ``inverse [tokens]`` (booleans, or 0 and 1). Integer elements are raw words; floats are
         quantised.
     scale
@@ -83,13 +88,11 @@ def pack_run(design: Design, arrays: Mapping[str, np.ndarray], scale: float | No
     InputError
         If an array is missing, unknown, or holds what INTERFACE.md refuses.
     """
-    names = dict(zip("qkv", design.heads, strict=True))
-    wanted = {name: heads for name, heads in names.items() if heads}
+    design, script = _with_values(design, arrays)
+    wanted = {name: heads for name, heads in zip("qkv", design.heads, strict=True) if heads}
     for name in arrays:
-        if name in names and name not in wanted:
-            raise InputError(f"the array {name} is given, and this design has no such heads")
         if name not in wanted and name not in ("position", "variant", "inverse"):
-            known = ", ".join([*wanted, "position", "variant", "inverse"])
+            known = ", ".join([*dict.fromkeys([*wanted, "v"]), "position", "variant", "inverse"])
             raise InputError(f"the array {show(name)} is not known; these are: {known}")
     head_dim = design.geometry.head_dim
     tokens = len(_positions(design, arrays))
@@ -129,10 +132,10 @@ def pack_run(design: Design, arrays: Mapping[str, np.ndarray], scale: float | No
         lambda number: design.order(number).input_pairing,
     )
     stream = whole_tokens(design, descriptor_words(slot, position, flags=flags, tag=tag, axes=design.axes), words)
-    return PackedRun(stream=stream, scale=scale, floats=floats, saturated=saturated)
+    return PackedRun(design=design, script=script, stream=stream, scale=scale, floats=floats, saturated=saturated)
 
 
-def unpack_run(design: Design, packed: PackedRun, output: StreamOutput) -> dict[str, np.ndarray]:
+def unpack_run(packed: PackedRun, output: StreamOutput) -> dict[str, np.ndarray]:
     """The arrays of a result: ``q``, ``k``, (``v``), ``error`` and ``scale``.
 
     Words come back as ``int32``, floats as ``float64``, in the shapes they had; ``error [tokens]`` is ``uint8``, 1
@@ -143,7 +146,7 @@ def unpack_run(design: Design, packed: PackedRun, output: StreamOutput) -> dict[
     EngineError
         If the output is not framed as the input was: a beat was lost, added or misplaced.
     """
-    sent = packed.stream
+    design, sent = packed.design, packed.stream
     if output.beats != sent.beats:
         raise EngineError(f"{sent.beats} beats went in and {output.beats} came out")
     if not (np.array_equal(output.last, sent.last) and np.array_equal(output.tid, sent.tid)):
@@ -166,6 +169,23 @@ def unpack_run(design: Design, packed: PackedRun, output: StreamOutput) -> dict[
     result["error"] = np.asarray(output.error.reshape(sent.tokens, design.beats_per_token).any(axis=1), np.uint8)
     result["scale"] = np.array(packed.scale)
     return result
+
+
+def _with_values(design: Design, arrays: Mapping[str, np.ndarray]) -> tuple[Design, Script | None]:
+    """``design`` with as many value heads as ``v`` has, and what writes that number into its register."""
+    values = arrays.get("v")
+    if not isinstance(values, np.ndarray) or values.ndim != 3 or values.shape[1] == design.value_heads:
+        if values is not None and not design.value_heads:
+            check_array(arrays, "v", (None, None, None), "[tokens, value_heads, head_dim]")
+        return design, None
+    count = values.shape[1]
+    if not design.registers:
+        raise InputError(
+            f"v has {count} value heads, and this engine has {design.value_heads}: it was made without registers"
+        )
+    if count > MAX_HEADS:
+        raise InputError(f"v has {count} value heads; an engine counts at most {MAX_HEADS}")
+    return replace(design, value_heads=count), Script(registers=(write("value_heads", count),))
 
 
 def _reordered(design: Design, words: np.ndarray, slot: np.ndarray, source: Layouts, target: Layouts) -> np.ndarray:

@@ -183,7 +183,7 @@ def read_arrays(path: Path, design: Design, scale: float | None) -> str:
     except InputError as refusal:
         return kind_of(sentence(str(refusal)), path)
     if packed.stream.tokens <= 8:
-        result = unpack_run(design, packed, run_model(design, packed.stream))
+        result = unpack_run(packed, run_model(packed.design, packed.stream))
         expect(all(np.isfinite(array).all() for array in result.values()), "a result that is not finite")
     return IMPORTED
 

@@ -53,7 +53,7 @@ def test_rows_of_published_models_against_the_exact_angle(preset, base, axis):
     positions = source.integers(0, design.limits[0], (4000, 3))
     positions[:4] = [[0, 0, 0], [5, 7, 11], [design.limits[0] - 1, 0, 0], [0, design.limits[0] - 1, 1]]
     most = int(0.7 * design.data.maximum)
-    words = source.integers(-most, most + 1, (len(positions), 1, design.pairs, 2))
+    words = source.integers(-most, most + 1, (len(positions), 1, design.shapes[0].pairs, 2))
     found = rotate(design, words, rows(design, 0, positions)[:, None])
     frequencies = exact_inverse_frequency(base, 2 * len(axis))
 

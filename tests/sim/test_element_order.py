@@ -91,7 +91,7 @@ def test_arrays_are_in_the_models_order_whatever_the_streams_have(own, streams, 
     position = np.array([0, 1, 77, 40_000, 1 << 20])
     arrays = {name: rng.integers(-20_000, 20_000, (5, heads, 16)) for name, heads in zip("qkv", (2, 1, 1), strict=True)}
     packed = pack_run(design, {**arrays, "position": position})
-    result = unpack_run(design, packed, run_model(design, packed.stream))
+    result = unpack_run(packed, run_model(design, packed.stream))
     assert result["error"].tolist() == [0, 0, 0, 0, 1]
     for name in "qk":
         expected = software(design, arrays[name].astype(float), position)

@@ -56,7 +56,7 @@ def test_integers_become_beats_in_stream_order():
 
 def test_integers_come_back_as_words():
     packed = pack_run(DESIGN, words())
-    result = unpack_run(DESIGN, packed, echo(packed.stream, error=1))
+    result = unpack_run(packed, echo(packed.stream, error=1))
     assert sorted(result) == ["error", "k", "q", "scale"]
     assert result["q"].dtype == np.int32
     assert np.array_equal(result["q"], words()["q"])
@@ -72,7 +72,7 @@ def test_floats_are_rounded_to_the_nearest_word_halves_upwards():
     packed = pack_run(DESIGN, floats(q=q), 1.0)
     assert packed.stream.data[:4].reshape(-1).tolist() == [1, 0, 0, 2, -1, 2, -1, 32767]
     assert packed.saturated == 1
-    result = unpack_run(DESIGN, replace(packed, scale=0.25), echo(packed.stream))
+    result = unpack_run(replace(packed, scale=0.25), echo(packed.stream))
     assert result["q"][0, 1].tolist() == [-0.25, 0.5, -0.25, 8191.75]
     assert result["q"].dtype == np.float64
 
@@ -122,7 +122,7 @@ def test_values_follow_the_keys():
     design = replace(DESIGN, value_heads=1)
     packed = pack_run(design, words(v=np.full((3, 1, 4), 77)))
     assert packed.stream.data[4:8].tolist() == [[100, 101], [102, 103], [77, 77], [77, 77]]
-    assert unpack_run(design, packed, echo(packed.stream))["v"].tolist() == [[[77] * 4]] * 3
+    assert unpack_run(packed, echo(packed.stream))["v"].tolist() == [[[77] * 4]] * 3
 
 
 def test_no_tokens():
@@ -130,7 +130,7 @@ def test_no_tokens():
     packed = pack_run(DESIGN, arrays)
     output = StreamOutput(data=packed.stream.data, tid=packed.stream.tid, last=packed.stream.last,
                           user=np.zeros(0, np.uint8))  # fmt: skip
-    assert unpack_run(DESIGN, packed, output)["q"].shape == (0, 2, 4)
+    assert unpack_run(packed, output)["q"].shape == (0, 2, 4)
 
 
 REFUSED = {
@@ -203,9 +203,9 @@ def test_an_output_that_lost_a_beat_or_moved_its_frame():
     good = echo(packed.stream)
     shorter = StreamOutput(**{name: getattr(good, name)[:-1] for name in ("data", "tid", "last", "user")})
     with pytest.raises(EngineError, match="18 beats went in and 17 came out"):
-        unpack_run(DESIGN, packed, shorter)
+        unpack_run(packed, shorter)
     with pytest.raises(EngineError, match="TLAST or TID"):
-        unpack_run(DESIGN, packed, replace(good, last=np.roll(good.last, 1)))
+        unpack_run(packed, replace(good, last=np.roll(good.last, 1)))
 
 
 def test_the_fields_of_streams_are_checked():

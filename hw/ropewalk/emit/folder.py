@@ -23,10 +23,10 @@ WRITTEN = ("README.md", "registers.h", "ropewalk.v", "rows.hex", "sine.hex", "sl
 """What `generate` may write beside the description, and replaces when it is forced to."""
 
 
-def derived_facts(design: Design, *, latency: int, crcs: list[int]) -> dict[str, Any]:
+def derived_facts(design: Design, *, latencies: tuple[int, ...], crcs: list[int]) -> dict[str, Any]:
     """What a reader of ``design.json`` wants to know and every program can compute from the rest."""
     return {
-        "latency": latency,
+        "latency": max(latencies),
         "beats_per_token": design.beats_per_token,
         "beats_per_head": design.beats_per_head,
         "beats_per_clock": design.beats_per_clock,
@@ -42,11 +42,12 @@ def derived_facts(design: Design, *, latency: int, crcs: list[int]) -> dict[str,
                     "input": design.order(slot).input_pairing,
                     "output": design.order(slot).output_pairing,
                 },
+                "latency": latency,
                 "beats_per_clock": rate,
                 "crc": f"{crc:08x}" if design.registers else None,
             }
-            for slot, (variant, limit, rate, crc) in enumerate(
-                zip(design.variants, design.limits, design.rates, crcs, strict=True)
+            for slot, (variant, limit, latency, rate, crc) in enumerate(
+                zip(design.variants, design.limits, latencies, design.rates, crcs, strict=True)
             )
         },
     }
@@ -56,7 +57,7 @@ def design_files(design: Design) -> dict[str, str]:
     """All files of the folder, by name. The same design gives the same bytes on every machine."""
     top = RotaryTop(design)
     crcs = slot_crcs(design)
-    facts = derived_facts(design, latency=top.latency, crcs=crcs)
+    facts = derived_facts(design, latencies=top.latencies, crcs=crcs)
     files = emit_verilog(design, top)
     if design.registers:
         files[HEADER] = register_header()

@@ -120,8 +120,14 @@ class RotaryEngine(Component):
 
     @property
     def latency(self) -> int:
-        """Clocks from a descriptor to the first rotated beat of an idle engine whose data are waiting."""
-        return first_beat_clock(self._design, self._port.latency, self._source.latency, self.core_latency)
+        """Clocks, at most, from a descriptor to the first rotated beat of an idle engine whose data are waiting."""
+        return max(self.latencies)
+
+    @property
+    def latencies(self) -> tuple[int, ...]:
+        """The same for a token of each variant, in slot order."""
+        design, parts = self._design, (self._port.latency, self._source.latency, self.core_latency)
+        return tuple(first_beat_clock(design, slot, *parts) for slot in range(len(design.variants)))
 
     def elaborate(self, platform) -> Module:  # noqa: D102
         m = Module()

@@ -11,9 +11,9 @@ from .input_order import ReorderedInput
 from .output_order import QUEUE_LATENCY, ReorderedOutput
 
 
-def first_beat_clock(design: Design, port_latency: int, source_latency: int, core_latency: int) -> int:
-    """The clock in which the first beat with rotated elements of slot 0 is offered."""
-    order, lanes, beats = design.orders[0], design.lanes, design.beats_per_head
+def first_beat_clock(design: Design, slot: int, port_latency: int, source_latency: int, core_latency: int) -> int:
+    """The clock in which the first beat with rotated elements is offered, of a token of ``slot``."""
+    order, lanes, beats = design.order(slot), design.lanes, design.beats_per_head
     first_data = port_latency + CONTEXT_LATENCY
     first_entry = port_latency + source_latency + 1
     arrives = [first_data + beat for beat in range(beats)]

@@ -51,8 +51,13 @@ class RotaryPorts(Component):
 
     @property
     def latency(self) -> int:
-        """Clocks from a descriptor to the first rotated beat of an idle engine whose data are waiting."""
+        """Clocks, at most, from a descriptor to the first rotated beat of an idle engine whose data are waiting."""
         return self._engine.latency
+
+    @property
+    def latencies(self) -> tuple[int, ...]:
+        """The same for a token of each variant, in slot order."""
+        return self._engine.latencies
 
     def elaborate(self, platform) -> Module:  # noqa: D102
         m = Module()
@@ -139,8 +144,13 @@ class RotaryTop(Component):
 
     @property
     def latency(self) -> int:
-        """Clocks from a descriptor to the first rotated beat of an idle engine whose data are waiting."""
+        """Clocks, at most, from a descriptor to the first rotated beat of an idle engine whose data are waiting."""
         return self._ports.latency
+
+    @property
+    def latencies(self) -> tuple[int, ...]:
+        """The same for a token of each variant, in slot order."""
+        return self._ports.latencies
 
     def elaborate(self, platform) -> Module:  # noqa: D102
         m = Module()

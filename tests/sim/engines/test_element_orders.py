@@ -89,7 +89,7 @@ def test_the_steady_rate_has_no_gap_between_heads_and_tokens(name, engine_of) ->
     ]
     assert ends[1] is not None
     assert ends[0] is not None
-    assert ends[1] - ends[0] == 60 * max(design.beats_per_token, design.pairs)
+    assert ends[1] - ends[0] == 60 * max(design.beats_per_token, design.shapes[0].pairs)
 
 
 @pytest.mark.parametrize("name", ["96 of which 40 in mid-beat", "192 of which the last 64", "one beat a head"])

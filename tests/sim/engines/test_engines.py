@@ -77,13 +77,13 @@ def test_descriptors_are_taken_before_any_data_and_the_rate_is_kept(engine, desi
     agree(design, stream, output)
     assert output.early_tokens >= 4
     # PORTS.md: min(1, beats per token / clocks of a row). A beat more of rows is ready when the first data come.
-    rate = min(1.0, design.beats_per_token / design.pairs)
+    rate = min(1.0, design.beats_per_token / design.shapes[0].pairs)
     assert output.beats_per_clock is not None
     assert output.beats_per_clock >= rate * (0.98 if design.buffered else 0.995)
     assert design.beats_per_clock == rate
     if rate == 1.0:
         # In the first head beats wait for their partners; from then on there is no gap.
-        gaps = design.pairs // design.lanes if design.buffered else 0
+        gaps = design.shapes[0].pairs // design.lanes if design.buffered else 0
         assert output.last_output_clock - output.first_output_clock + 1 <= output.beats + gaps
 
 
