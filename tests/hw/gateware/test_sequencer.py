@@ -75,10 +75,10 @@ def random_commands(generator: random.Random, number: int) -> list[Command]:
     ]
 
 
-@pytest.mark.parametrize("axes", [1, 2, 3])
+@pytest.mark.parametrize("axes", [1, 3])
 @pytest.mark.parametrize(("idle", "stall"), [(0.0, 0.0), (0.5, 0.0), (0.0, 0.5), (0.3, 0.3), (0.1, 0.8), (0.8, 0.1)])
 def test_random_commands_give_what_the_model_gives(axes, idle, stall) -> None:
-    commands = random_commands(random.Random(f"{axes} {idle} {stall}"), 300)
+    commands = random_commands(random.Random(f"{axes} {idle} {stall}"), 200)
     expected, _ = sequence(commands, axes=axes)
     assert (expected[:, 1] == END).sum() > 20  # the counter does stop at its end
     found, _, _, waits = run(packed(command_words(commands)), axes, len(expected), idle=idle, stall=stall)
