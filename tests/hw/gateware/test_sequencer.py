@@ -140,3 +140,32 @@ def test_the_longest_count_goes_on() -> None:
     simulator.add_testbench(testbench)
     simulator.run()
     assert seen[:3000] == list(range(5, 3005))
+
+
+def test_no_ready_looks_at_the_other_side_or_at_a_valid() -> None:
+    """Within a clock the command's ready and the descriptor's valid stay, whatever stands on the inputs."""
+    dut: Any = Sequencer()
+    generator = random.Random(11)
+    commands = packed(command_words(random_commands(generator, 400)))
+    seen = set()
+
+    async def testbench(ctx: Any) -> None:
+        for command in commands:
+            ctx.set(dut.command.payload.as_value(), command)
+            answers = set()
+            for valid in (0, 1):
+                for ready in (0, 1):
+                    ctx.set(dut.command.valid, valid)
+                    ctx.set(dut.descriptor.ready, ready)
+                    answers.add((ctx.get(dut.command.ready), ctx.get(dut.descriptor.valid)))
+            assert len(answers) == 1
+            seen.update(answers)
+            ctx.set(dut.command.valid, generator.random() < 0.5)
+            ctx.set(dut.descriptor.ready, generator.random() < 0.7)
+            await ctx.tick()
+
+    simulator = Simulator(dut)
+    simulator.add_clock(1e-8)
+    simulator.add_testbench(testbench)
+    simulator.run()
+    assert len(seen) == 4

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from ropewalk.emit.folder import load_design
 from ropewalk.emit.verilog import emit_sequencer
-from ropewalk_sim.beats import Stalls, StreamInput, descriptor_words, whole_tokens
+from ropewalk_sim.beats import Script, Stalls, StreamInput, descriptor_words, whole_tokens
 from ropewalk_sim.engines import open_engine
 from ropewalk_sim.sequencer import Command, command_words, sequence
 from ropewalk_sim.stream_model import run_model
@@ -152,6 +152,24 @@ def test_random_commands_give_what_the_model_gives(name, number, on, axes, top) 
         assert np.array_equal(found, expected)
         assert output.token_waits > number / 4
         assert output.output_waits > number / 2 or not stall
+
+
+@pytest.mark.parametrize("clocks", [1, 2, 3, 5, 8, 40])
+def test_a_reset_ends_a_command_and_sets_the_counter_to_0(clocks, top) -> None:
+    """In mid-prefill: no valid in reset, and nothing of the command before is left."""
+    engine = open_engine("verilator", top("table", alone=True))
+
+    def stream(commands: list[Command], beats: int) -> StreamInput:
+        data = np.zeros((beats, engine.design.elements), np.int64)
+        ends = np.ones(beats, bool)
+        return StreamInput(descriptors=halves(commands), data=data, tid=np.zeros(beats, np.uint8), last=ends)
+
+    script = Script(interrupted=stream([Command(start=77, count=5000)], 5000), interrupted_clocks=clocks)
+    commands = [Command(decode=True, tag=3), Command(count=2)]
+    output = engine.run(stream(commands, 3), stalls=Stalls(output=0.5), script=script)
+    found = np.ascontiguousarray(output.data.astype("<u2")).view("<u4")
+    assert found.tolist() == [[3 << 16, 0], [0, 1], [1 << 16, 2]]
+    assert output.before is not None and (output.before.beats > 0 or clocks < 8)
 
 
 COMMANDS = [
