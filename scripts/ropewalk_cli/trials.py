@@ -148,18 +148,21 @@ def first_difference(comparison: Comparison) -> str | None:
 
 
 def changed_verilog(design: Design, folder: Path) -> str | None:
-    """In what ``ropewalk.v`` in ``folder`` differs from the Verilog of ``design``: a sentence, or None."""
-    path = folder / "ropewalk.v"
+    """In what the Verilog files in ``folder`` differ from those of ``design``: a sentence on the first, or None."""
+    wanted = {name: text.splitlines() for name, text in design_files(design).items() if name.endswith(".v")}
+    return next((found for name in wanted if (found := _changed_file(folder / name, wanted[name]))), None)
+
+
+def _changed_file(path: Path, wanted: list[str]) -> str | None:
     try:
         found = path.read_text(encoding="utf-8", errors="replace").splitlines() if path.is_file() else None
     except OSError:
         found = None
     if found is None:
-        return "ropewalk.v is missing or unreadable"
-    wanted = design_files(design)["ropewalk.v"].splitlines()
+        return f"{path.name} is missing or unreadable"
     if found == wanted:
         return None
     for number, (have, want) in enumerate(zip(found, wanted, strict=False), 1):
         if have != want:
-            return f"ropewalk.v differs in line {number}: {one_line(have)[:60]!r} instead of {want.strip()[:60]!r}"
-    return f"ropewalk.v has {len(found)} lines instead of {len(wanted)}"
+            return f"{path.name} differs in line {number}: {one_line(have)[:60]!r} instead of {want.strip()[:60]!r}"
+    return f"{path.name} has {len(found)} lines instead of {len(wanted)}"

@@ -76,9 +76,9 @@ def pack_run(design: Design, arrays: Mapping[str, np.ndarray], scale: float | No
     arrays
         ``q [tokens, query_heads, head_dim]``, ``k [tokens, key_heads, head_dim]``, ``position [tokens, axes]`` (or
         ``[tokens]``: the same on every axis); optional ``v [tokens, value_heads, head_dim]`` (as many value heads as
-        the registers can say; those of the design must be given), ``variant [tokens]`` (slot numbers 0..255, or names; slot 0
-        where absent) and ``inverse [tokens]`` (booleans, or 0 and 1). Integer elements are raw words; floats are
-        quantised.
+        the registers can say; those of the design must be given), ``variant [tokens]`` (slot numbers 0..255, or names;
+        slot 0 where absent) and ``inverse [tokens]`` (booleans, or 0 and 1). Integer elements are raw words; floats
+        are quantised.
     scale
         The value of one LSB. By default, for floats, the smallest power of two at which nothing can saturate,
         whichever of the design's variants a token names; for integers 1.

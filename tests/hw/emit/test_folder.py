@@ -89,6 +89,19 @@ def test_without_registers_there_is_no_header_no_crc_and_less_memory(written: Pa
     assert len((tmp_path / "engine" / "steps.hex").read_text().split()) == 256
 
 
+def test_the_sequencer_stands_in_a_file_of_its_own_and_shares_no_module_name(written: Path) -> None:
+    modules = {
+        name: re.findall(r"^module (\\\S+|\w+)", (written / name).read_text(), re.MULTILINE)
+        for name in ("ropewalk.v", "sequencer.v")
+    }
+    assert modules["sequencer.v"][0] == "ropewalk_sequencer"
+    assert not set(modules["ropewalk.v"]) & set(modules["sequencer.v"])
+    sequencer = (written / "sequencer.v").read_text()
+    assert "$readmem" not in sequencer
+    assert "output [63:0] m_axis_token_tdata;" in sequencer and "input [127:0] s_axis_command_tdata;" in sequencer
+    assert "sequencer.v" in (written / "README.md").read_text()
+
+
 @pytest.mark.parametrize("name", ["sine.hex", "steps.hex", "slots.hex"])
 def test_one_changed_digit_is_found(name: str, engine: Path) -> None:
     file = engine / name
@@ -123,8 +136,10 @@ def test_force_replaces_what_generate_wrote_and_nothing_else(engine: Path) -> No
     assert changed_roms(load_design(engine), engine) == []
     assert (engine / "mywork.v").read_text() == "three years"
     # No file of the engine that was there before is left to be taken for one of the new engine.
-    names = {path.name for path in engine.iterdir()}
-    assert names == {"README.md", "design.json", "mywork.v", "registers.h", "ropewalk.v", "rows.hex", "slots.hex"}
+    names = {path.name for path in engine.iterdir()} - {"mywork.v"}
+    assert names == {
+        *("README.md", "design.json", "registers.h", "ropewalk.v", "rows.hex", "sequencer.v", "slots.hex"),
+    }
     assert [path.name for path in engine.parent.iterdir()] == [engine.name]
 
 
