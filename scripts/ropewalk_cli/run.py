@@ -17,8 +17,9 @@ X.npz holds:
   position  [tokens] or [tokens, axes]        integers from 0 to 2^24 - 1
   variant   [tokens]   optional: slot numbers, or names as `geometry` shows them; slot 0 if absent
   inverse   [tokens]   optional: 1 turns backwards
+  v         [tokens, value heads, head_dim]   optional: values, which pass as they are
 \b
-Y.npz gets q, k, error [tokens] (1: this token came back unrotated) and scale (the value of one LSB).
+Y.npz gets q, k, v if it was there, error [tokens] (1: this token came back unrotated) and scale (the value of one LSB).
 position [tokens], for a model whose positions have several axes, is that on every axis, as text has it.
 q and k are in the model's own element order, whatever order the engine has. A position at or past the
 variant's limit, or an empty slot, is not refused: that token comes back unrotated with error 1.

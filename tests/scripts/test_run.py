@@ -51,6 +51,17 @@ def test_the_default_engine_is_verilator_and_agrees(run, ropewalk, engine, npz, 
     assert np.array_equal(found["q"], model["q"]) and np.array_equal(found["k"], model["k"])
 
 
+@pytest.mark.parametrize("engine_name", ["model", "verilator", "icarus"])
+def test_values_pass_and_the_others_turn_as_without_them(run, arrays, engine_name):
+    rng = np.random.default_rng(8)
+    alone, _ = run(arrays)
+    values = rng.integers(-(1 << 15), 1 << 15, (len(arrays["position"]), 3, arrays["q"].shape[2]))
+    result, _ = run({**arrays, "v": values}, engine_name=engine_name)
+    np.testing.assert_array_equal(result["v"], values)
+    for name in ("q", "k", "error"):
+        np.testing.assert_array_equal(result[name], alone[name])
+
+
 def test_floats_are_quantised_at_a_power_of_two(run, arrays):
     floats = {"q": arrays["q"] / 1000, "k": arrays["k"] / 1000, "position": arrays["position"]}
     found, _ = run(floats)

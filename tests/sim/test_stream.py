@@ -9,6 +9,7 @@ from ropewalk.design import Design
 from ropewalk.errors import InputError
 from ropewalk.geometry.rotary import RotaryGeometry, Variant
 from ropewalk_sim.errors import EngineError
+from ropewalk_sim.registers import write
 from ropewalk_sim.stream import Script, Stalls, StreamInput, StreamOutput, pack_run, unpack_run
 
 GEOMETRY = RotaryGeometry(
@@ -125,6 +126,17 @@ def test_values_follow_the_keys():
     assert unpack_run(packed, echo(packed.stream))["v"].tolist() == [[[77] * 4]] * 3
 
 
+def test_the_number_of_value_heads_goes_into_a_register():
+    packed = pack_run(DESIGN, words(v=np.full((3, 2, 4), 77)))
+    assert (DESIGN.heads, packed.design.heads) == ((2, 1, 0), (2, 1, 2))
+    assert packed.script.registers == (write("value_heads", 2),)
+    assert unpack_run(packed, echo(packed.stream))["v"].tolist() == [[[77] * 4] * 2] * 3
+    with pytest.raises(InputError, match="v has 2 value heads, and this engine has 0: it was made without registers"):
+        pack_run(replace(DESIGN, registers=False), words(v=np.full((3, 2, 4), 77)))
+    with pytest.raises(InputError, match=r"the array v \[tokens, value_heads, head_dim\] is missing"):
+        pack_run(replace(DESIGN, value_heads=1), words())
+
+
 def test_no_tokens():
     arrays = {"q": np.zeros((0, 2, 4)), "k": np.zeros((0, 1, 4)), "position": np.zeros(0, int)}
     packed = pack_run(DESIGN, arrays)
@@ -136,10 +148,15 @@ def test_no_tokens():
 REFUSED = {
     "q is missing": (words(q=None), r"the array q \[tokens, query_heads, head_dim\] is missing"),
     "position is missing": (words(position=None), r"the array position \[tokens\] is missing"),
-    "unknown array": (words(x=np.zeros(3)), "the array 'x' is not known; these are: q, k, position, variant, inverse"),
+    "unknown array": (
+        words(x=np.zeros(3)),
+        "the array 'x' is not known; these are: q, k, v, position, variant, inverse",
+    ),
     "long name": (words(**{"x" * 60_000: np.zeros(3)}), "the array 'x{56}... is not known"),
     "long variant": (words(variant=np.array(["x" * 60_000] * 3)), "variant 'x{56}... is not known"),
-    "no value heads": (words(v=np.zeros((3, 1, 4), int)), "the array v is given, and this design has no such heads"),
+    "too many value heads": (words(v=np.zeros((3, 256, 4), int)), "v has 256 value heads; .* counts at most 255"),
+    "flat values": (words(v=np.zeros(12, int)), r"v has the shape \[12\], and \[tokens, value_heads, head_dim\] wants"),
+    "short values": (words(v=np.zeros((3, 2, 2), int)), r"v has the shape \[3, 2, 2\], .* wants \[3, 2, 4\]"),
     "wrong heads": (
         words(k=np.zeros((3, 2, 4), int)),
         r"k has the shape \[3, 2, 4\], and \[tokens, key_heads, head_dim\] wants \[3, 1, 4\]",
