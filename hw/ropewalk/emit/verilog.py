@@ -4,12 +4,14 @@ import re
 import subprocess
 import sys
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
 from amaranth.back import rtlil  # pyright: ignore[reportAttributeAccessIssue]  (the stubs leave it out)
 from amaranth.hdl import ClockSignal, Instance, Signal
 
 from ..design import Design
+from ..gateware.component import Component
 from ..gateware.contents import RomContents, rom_contents
 from ..gateware.top import RotaryTop
 
@@ -67,10 +69,16 @@ class _RomFiles:
 
 
 def emit_verilog(design: Design, top: RotaryTop) -> dict[str, str]:
-    """The Verilog of ``top``, made for ``design``, and its ROM files, by file name.
+    """The Verilog of ``top``, made for ``design``, and its ROM files, by file name: see :func:`emit_top`."""
+    return emit_top(top, rom_contents(design))
 
-    ROMs are read by ``$readmemh`` from files named after the memory, relative to the folder in which the simulator or
-    synthesis tool runs. RAMs start undefined, as they do on every part.
+
+def emit_top(top: Component, roms: Mapping[str, RomContents]) -> dict[str, str]:
+    """The Verilog of ``top`` as the module ``ropewalk``, and the files of its memories, by file name.
+
+    ``roms`` holds the words of every memory that has any at the start, by the memory's name. They are read by
+    ``$readmemh`` from files named after the memory, relative to the folder in which the simulator or synthesis tool
+    runs. Other RAMs start undefined, as they do on every part.
     """
     placer = _RomFiles()
     text = rtlil.convert(top, name=TOP, platform=placer, emit_src=False)
@@ -89,7 +97,7 @@ def emit_verilog(design: Design, top: RotaryTop) -> dict[str, str]:
         if result.returncode:
             raise RuntimeError(f"Yosys could not write the Verilog: {result.stderr.strip()}")
         verilog = (folder / f"{TOP}.v").read_text(encoding="utf-8")
-    words = rom_text(design)
+    words = rom_files(roms)
 
     def place(match: re.Match[str]) -> str:
         memory = match["memory"]
@@ -110,9 +118,14 @@ def rom_file(memory: str) -> str:
 
 def rom_text(design: Design) -> dict[str, str]:
     """What the ROM files of ``design`` must hold, by file name: from the tables, without making the Verilog."""
+    return rom_files(rom_contents(design))
+
+
+def rom_files(roms: Mapping[str, RomContents]) -> dict[str, str]:
+    """The files of ``roms``, by file name: a word in hexadecimal on each line."""
     return {
         rom_file(memory): "".join(
             f"{word:0{-(-rom.width // 4)}x}\n" for word in rom.words + [0] * (rom.depth - len(rom.words))
         )
-        for memory, rom in rom_contents(design).items()
+        for memory, rom in roms.items()
     }
