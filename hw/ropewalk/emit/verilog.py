@@ -34,6 +34,25 @@ module {module}(clk, address, data);
 endmodule
 """
 
+_RAM = """
+module {module}(clk, write_enable, write_address, write_data, address, data);
+  input clk;
+  input write_enable;
+  input [{address}:0] write_address;
+  input [{width}:0] write_data;
+  input [{address}:0] address;
+  output [{width}:0] data;
+  reg [{width}:0] data;
+  reg [{width}:0] {memory} [0:{last}];
+  initial $readmemh("{file}", {memory});
+  always @(posedge clk) begin
+    if (write_enable)
+      {memory}[write_address] <= write_data;
+    data <= {memory}[address];
+  end
+endmodule
+"""
+
 # Older tools fill a memory that is declared downwards from its last word on, newer ones from word 0.
 _DESCENDING = re.compile(r"^(  reg \[\d+:0\] \w+ \[)(?P<last>\d+):0(\];)$", re.MULTILINE)
 
@@ -48,15 +67,42 @@ write_verilog -norename -extmem {top}.v
 
 
 class _RomFiles:
-    """Places ROMs as modules of their own, whose words stand in files: the platform of the emission."""
+    """Places ROMs and large RAMs as modules of their own, whose words stand in files: the platform of the emission."""
 
     def __init__(self) -> None:
         self.modules: list[str] = []
 
     def place_rom(self, name: str, contents: RomContents, *, address: Signal, data: Signal) -> Instance:
         """See :class:`ropewalk.gateware.primitives.RomPlacer`."""
+        self._add(_ROM, name, contents, address)
+        return Instance(f"{TOP}_{name}", i_clk=ClockSignal(), i_address=address, o_data=data)
+
+    def place_ram(
+        self,
+        name: str,
+        contents: RomContents,
+        *,
+        write_enable: Signal,
+        write_address: Signal,
+        write_data: Signal,
+        address: Signal,
+        data: Signal,
+    ) -> Instance:
+        """See :class:`ropewalk.gateware.primitives.RamPlacer`."""
+        self._add(_RAM, name, contents, address)
+        return Instance(
+            f"{TOP}_{name}",
+            i_clk=ClockSignal(),
+            i_write_enable=write_enable,
+            i_write_address=write_address,
+            i_write_data=write_data,
+            i_address=address,
+            o_data=data,
+        )
+
+    def _add(self, template: str, name: str, contents: RomContents, address: Signal) -> None:
         self.modules.append(
-            _ROM.format(
+            template.format(
                 module=f"{TOP}_{name}",
                 memory=name,
                 file=rom_file(name),
@@ -65,7 +111,6 @@ class _RomFiles:
                 last=contents.depth - 1,
             )
         )
-        return Instance(f"{TOP}_{name}", i_clk=ClockSignal(), i_address=address, o_data=data)
 
 
 def emit_verilog(design: Design, top: RotaryTop) -> dict[str, str]:
