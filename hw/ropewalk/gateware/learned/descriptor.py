@@ -10,7 +10,7 @@ from amaranth.lib import stream
 from amaranth.lib.fifo import SyncFIFO
 from amaranth.lib.wiring import In, Out
 
-from ...designs.learned import LearnedDesign
+from ...designs.learned import PREFETCH_BEATS, LearnedDesign
 from ..component import Component
 from ..multiply import WideMultiplier
 from ..primitives import delayed
@@ -155,8 +155,10 @@ class DescriptorPort(Component):
             m.d.comb += [place.a.eq(row[: self._row_bits]), place.b.eq(stride), token.place.eq(first)]
             m.d.sync += first.eq(place.p + base)
 
-        # Descriptors can be on their way when the queue is seen to fill.
-        depth = 1 << (CAPACITY + self.latency).bit_length()
+        # Descriptors can be on their way when the queue is seen to fill. Rows outside are read ahead: as many tokens wait
+        # as have rows in the prefetch buffer.
+        ahead = PREFETCH_BEATS // design.beats_per_token if design.storage == "external" else 0
+        depth = 1 << (max(CAPACITY, ahead) + self.latency).bit_length()
         queue = m.submodules.queue = SyncFIFO(width=token.shape().size, depth=depth)
         room, full = Signal(), Signal()
         m.d.sync += room.eq(~full)

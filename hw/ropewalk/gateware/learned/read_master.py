@@ -48,9 +48,9 @@ def fetched_layout(design: LearnedDesign) -> data.StructLayout:
 class ReadMaster(Component):
     """Turns places of rows into beats of table words.
 
-    One beat per clock where the memory gives one and its latency is at most about 100 clocks less a burst; a burst of at
-    most :data:`~ropewalk.designs.learned.MAX_BURST` beats every :data:`CLOCKS_PER_BURST` clocks. As many reads are
-    outstanding as the buffer of :data:`~ropewalk.designs.learned.PREFETCH_BEATS` beats has room for: at least 8.
+    One beat per clock where the memory gives one within 64 clocks, and rows have at least :data:`CLOCKS_PER_BURST` beats:
+    a burst of at most :data:`~ropewalk.designs.learned.MAX_BURST` beats goes off every so many clocks. As many reads are
+    outstanding as the buffer of :data:`~ropewalk.designs.learned.PREFETCH_BEATS` beats has room for: 8 or more.
 
     Members
     -------
@@ -97,10 +97,8 @@ class ReadMaster(Component):
             enough.eq(free >= length),
             issue.eq(asking & enough & (~self.arvalid | self.arready) & ~self.clear),
             done.eq(issue & (left == length)),
-            self.request.ready.eq(~busy & ~self.clear),
+            self.request.ready.eq((~busy | done) & ~self.clear),
         ]
-        with m.If(self.request.valid & self.request.ready):
-            m.d.sync += [busy.eq(1), place.eq(self.request.payload), left.eq(beats), limiting.eq(1)]
         with m.If(limiting):
             m.d.sync += [
                 to_page.eq(page_beats - place[: (page_beats - 1).bit_length()]),
@@ -123,6 +121,8 @@ class ReadMaster(Component):
                 limiting.eq(~done),
                 busy.eq(~done),
             ]
+        with m.If(self.request.valid & self.request.ready):
+            m.d.sync += [busy.eq(1), place.eq(self.request.payload), left.eq(beats), limiting.eq(1)]
         with m.If(self.clear):
             m.d.sync += [busy.eq(0), limiting.eq(0), measuring.eq(0), asking.eq(0)]
         m.d.comb += [
