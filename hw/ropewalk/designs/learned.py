@@ -1,6 +1,6 @@
 """The frozen description of a learned-table adder: sizes gateware and model alike. JSON in and out.
 
-The table's words are not part of it: they stand in the folder's ``table.hex``, and :attr:`LearnedDesign.table_digest`
+The table's words are not part of it: they stand in the folder's ``rows.hex``, and :attr:`LearnedDesign.table_digest`
 proves that they are the ones that the folder was made from.
 """
 

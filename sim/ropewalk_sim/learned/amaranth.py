@@ -8,13 +8,14 @@ from amaranth.hdl import Cat, ResetInserter, Signal
 from amaranth.sim import Simulator
 from ropewalk.designs.learned import LearnedDesign
 from ropewalk.gateware.learned.top import LearnedPorts
-from ropewalk.tables.learned import Words, pack_beats
+from ropewalk.tables.learned import Words
 from ropewalk_sim.beats import Stalls
 from ropewalk_sim.engines import HANG_CLOCKS, QUIET_CLOCKS
 from ropewalk_sim.engines.amaranth_host import Host
 from ropewalk_sim.errors import EngineError
 
-from .stream import LearnedInput, LearnedOutput, Memory, Session
+from .memory import memory_image
+from .stream import LearnedInput, LearnedOutput, Session
 from .wires import input_words, output_of
 
 
@@ -144,15 +145,9 @@ class _MemoryModel:
         self.ports, self.design, self.bench = ports, design, bench
         self.memory: Memory = bench.session.memory
         self.bytes = design.bus_bytes
-        stride = design.row_stride if self.memory.stride is None else self.memory.stride
-        packed = pack_beats(words, design.lanes, design.table_container_bits)
-        beats = design.beats_per_token
-        self.cells: dict[int, tuple[int, bool]] = {}
-        errors = self.memory.errors(design)
-        for row in range(design.geometry.rows):
-            for beat in range(beats):
-                address = self.memory.base + row * stride + beat * self.bytes
-                self.cells[address] = packed[row * beats + beat], bool(errors[row, beat])
+        image, errors = memory_image(design, words, self.memory)
+        self.words = [int.from_bytes(beat.tobytes(), "little") for beat in image.reshape(-1, self.bytes)]
+        self.errors = errors.tolist()
         self.bursts: list[tuple[int, int, int]] = []
         self.random = np.random.default_rng(bench.stalls.seed + 2)
 
@@ -174,9 +169,10 @@ class _MemoryModel:
             ctx.set(ports.m_axi_arready, not stalled)
             if not offered and waiting and waiting[0][0] <= clock and not stalled:
                 _, address, last = waiting[0]
-                word, error = self.cells.get(address, (0, True))
-                ctx.set(ports.m_axi_rdata, word)
-                ctx.set(ports.m_axi_rresp, 2 if error else 0)
+                place = (address - memory.base) // self.bytes
+                inside = 0 <= place < len(self.words)
+                ctx.set(ports.m_axi_rdata, self.words[place] if inside else 0)
+                ctx.set(ports.m_axi_rresp, 0 if inside and not self.errors[place] else 2)
                 ctx.set(ports.m_axi_rlast, last)
                 offered = True
             ctx.set(ports.m_axi_rvalid, offered)

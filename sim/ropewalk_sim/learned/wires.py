@@ -19,10 +19,18 @@ def beat_elements(design: LearnedDesign, octets: np.ndarray) -> np.ndarray:
     return signed.astype(np.int64).reshape(len(octets), design.lanes)
 
 
-def keep_words(design: LearnedDesign, keep: np.ndarray) -> list[int]:
-    """TKEEP of each beat: a bit per octet."""
-    octets = np.repeat(keep, design.container_bits // 8, axis=1)
-    return [int(sum(1 << place for place in np.flatnonzero(row))) for row in octets] if design.has_keep else []
+def keep_octets(design: LearnedDesign, keep: np.ndarray) -> np.ndarray:
+    """TKEEP of each beat, a bit per octet, as ``uint8 [beats, octets]``."""
+    return np.packbits(np.repeat(keep, design.container_bits // 8, axis=1), axis=1, bitorder="little")
+
+
+def keep_elements(design: LearnedDesign, octets: np.ndarray) -> np.ndarray:
+    """TKEEP by element, ``bool [beats, lanes]``: all true where the design has none. An element is whole or not kept."""
+    if not design.has_keep:
+        return np.ones((len(octets), design.lanes), bool)
+    size = design.container_bits // 8
+    bits = np.unpackbits(octets, axis=1, bitorder="little")[:, : design.lanes * size].astype(bool)
+    return bits.reshape(len(octets), design.lanes, size).all(axis=2)
 
 
 def input_words(design: LearnedDesign, stream: LearnedInput) -> list[int]:
@@ -30,7 +38,8 @@ def input_words(design: LearnedDesign, stream: LearnedInput) -> list[int]:
     width = design.lanes * design.container_bits
     words = [int.from_bytes(row.tobytes(), "little") for row in beat_octets(design, stream.data)]
     if design.has_keep:
-        words = [word | keep << width for word, keep in zip(words, keep_words(design, stream.keep), strict=True)]
+        keeps = [int.from_bytes(row.tobytes(), "little") for row in keep_octets(design, stream.keep)]
+        words = [word | keep << width for word, keep in zip(words, keeps, strict=True)]
         width += width // 8
     sides = zip(words, stream.tid.tolist(), stream.last.tolist(), strict=True)
     return [word | tid << width | last << width + 8 for word, tid, last in sides]
@@ -38,17 +47,16 @@ def input_words(design: LearnedDesign, stream: LearnedInput) -> list[int]:
 
 def output_of(design: LearnedDesign, seen: list[tuple[int, int, int, int, int]], **figures: Any) -> LearnedOutput:
     """The output beats ``(data, keep, tid, error, last)`` as arrays."""
-    size, step = design.lanes * design.container_bits // 8, design.container_bits // 8
+    size = design.lanes * design.container_bits // 8
     octets = np.frombuffer(b"".join(beat[0].to_bytes(size, "little") for beat in seen), np.uint8).reshape(-1, size)
-    keep = np.ones((len(seen), design.lanes), bool)
-    if design.has_keep:
-        keep = np.array([[beat[1] >> lane * step & 1 for lane in range(design.lanes)] for beat in seen], bool)
+    keeps = b"".join(beat[1].to_bytes(-(-size // 8), "little") for beat in seen)
+    keep = keep_elements(design, np.frombuffer(keeps, np.uint8).reshape(len(seen), -1))
     side = np.array([beat[2:] for beat in seen], np.uint8).reshape(-1, 3)
     return LearnedOutput(
         data=beat_elements(design, octets),
         tid=side[:, 0].copy(),
         error=side[:, 1].astype(bool),
         last=side[:, 2].astype(bool),
-        keep=keep.reshape(-1, design.lanes),
+        keep=keep,
         **figures,
     )

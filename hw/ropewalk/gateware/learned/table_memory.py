@@ -40,7 +40,7 @@ class Step(enum.Enum, shape=3):
 
 
 def table_contents(design: LearnedDesign, words: np.ndarray) -> RomContents:
-    """What the memory ``table`` holds at the start: a beat's table words per memory word, row after row."""
+    """What the memory ``rows`` holds at the start: a beat's table words per memory word, row after row."""
     return RomContents(
         design.lanes * design.word_bits,
         max(2, design.memory_words),
@@ -77,7 +77,7 @@ class TableMemory(Component):
         self._design = design
         contents = table_contents(design, words)
         self._ram = BlockRam(
-            width=contents.width, depth=contents.depth, name="table", words=contents.words, placed=True
+            width=contents.width, depth=contents.depth, name="rows", words=contents.words, placed=True
         )
         super().__init__(
             {

@@ -21,7 +21,7 @@ from .table_memory import TableMemory, table_contents
 
 def learned_roms(design: LearnedDesign, words: np.ndarray) -> Mapping[str, RomContents]:
     """The memories of the unit that hold something at the start: the table, where it is inside."""
-    return {"table": table_contents(design, words)} if design.storage == "block-ram" else {}
+    return {"rows": table_contents(design, words)} if design.storage == "block-ram" else {}
 
 
 class LearnedPorts(Component):
