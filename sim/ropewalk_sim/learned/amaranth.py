@@ -26,8 +26,11 @@ def simulate(
     stalls: Stalls | None = None,
     session: Session | None = None,
     ports: Any = None,
+    hold: tuple[int, int, int] = (0, 0, 0),
 ) -> LearnedOutput:
     """Run ``stream`` through the gateware, or through ``ports``, an elaboratable with its ports.
+
+    ``hold`` are descriptors, beats and a clock: no more than those are offered before that clock.
 
     Raises
     ------
@@ -36,7 +39,7 @@ def simulate(
     """
     stream.check(design)
     ports = LearnedPorts(design, words) if ports is None else ports
-    bench = _Bench(ports, design, stream, stalls or Stalls(), session or Session())
+    bench = _Bench(ports, design, stream, stalls or Stalls(), session or Session(), hold)
     memory = _MemoryModel(ports, design, words, bench) if design.storage == "external" else None
 
     simulator = Simulator(ResetInserter(bench.reset)(ports))
@@ -52,8 +55,10 @@ def simulate(
 
 class _Bench:
     def __init__(
-        self, ports: Any, design: LearnedDesign, stream: LearnedInput, stalls: Stalls, session: Session
-    ) -> None:
+        self, ports: Any, design: LearnedDesign, stream: LearnedInput, stalls: Stalls, session: Session,
+        hold: tuple[int, int, int],
+    ) -> None:  # fmt: skip
+        self.hold = hold
         self.ports, self.stream, self.stalls, self.session = ports, stream, stalls, session
         self.reset = Signal()
         self.tokens = [int(low) | int(high) << 32 for low, high in stream.descriptors]
@@ -94,10 +99,12 @@ class _Bench:
         early = first_data = first_out = last_out = None
         while quiet < QUIET_CLOCKS:
             self.host.clock = clock
-            if token_offered == token_taken < len(self.tokens) and not self._rests(stalls.token):
+            held_back = clock < self.hold[2]
+            tokens, beats = (self.hold[0], self.hold[1]) if held_back else (len(self.tokens), len(self.beats))
+            if token_offered == token_taken < tokens and not self._rests(stalls.token):
                 ctx.set(ports.s_axis_token_tdata, self.tokens[token_taken])
                 token_offered += 1
-            if offered == taken < len(self.beats) and clock >= session.data_start and not self._rests(stalls.data):
+            if offered == taken < beats and clock >= session.data_start and not self._rests(stalls.data):
                 ctx.set(data, self.beats[taken])
                 offered += 1
                 early = token_taken if early is None else early

@@ -10,7 +10,7 @@ from .stream import LearnedInput, LearnedOutput
 
 def beat_octets(design: LearnedDesign, data: np.ndarray) -> np.ndarray:
     """``uint8 [beats, octets]`` from elements, each cut to its container."""
-    return np.ascontiguousarray(data).astype(f"<u{design.container_bits // 8}").view(np.uint8).reshape(len(data), -1)
+    return np.ascontiguousarray(data).astype(f"<u{design.container_bits // 8}").view(np.uint8).reshape(len(data), design.lanes * design.container_bits // 8)
 
 
 def beat_elements(design: LearnedDesign, octets: np.ndarray) -> np.ndarray:
