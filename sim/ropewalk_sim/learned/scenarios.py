@@ -10,7 +10,10 @@ WELL, SHORT, LONG, FOREIGN, KEEP = range(5)
 
 
 def random_descriptors(design: LearnedDesign, tokens: int, random: np.random.Generator) -> np.ndarray:
-    """Descriptors of which most have a row, some are masked or pass, and some lie past the table by all distances."""
+    """Descriptors of which most have a row, some are masked or pass, and some lie past the table by all distances.
+
+    The last row and those just past it come first, so that a short stream has them.
+    """
     geometry = design.geometry
     position = random.integers(0, max(1, geometry.max_position), tokens)
     odd = random.random(tokens) < 0.15
@@ -20,6 +23,8 @@ def random_descriptors(design: LearnedDesign, tokens: int, random: np.random.Gen
     ) % (1 << 32)  # fmt: skip
     position[odd] = random.choice(edges, int(odd.sum()))
     flags = random.choice([0, MASKED, PASS, MASKED | PASS, 0xF8], tokens, p=[0.8, 0.06, 0.06, 0.04, 0.04])
+    first = min(len(edges), tokens // 4)
+    position[:first], flags[:first] = edges[:first], 0
     return descriptors_of(position, flags=flags, tag=np.arange(tokens) & 0xFF)
 
 

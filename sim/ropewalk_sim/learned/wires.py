@@ -50,7 +50,7 @@ def output_of(design: LearnedDesign, seen: list[tuple[int, int, int, int, int]],
     size = design.lanes * design.container_bits // 8
     octets = np.frombuffer(b"".join(beat[0].to_bytes(size, "little") for beat in seen), np.uint8).reshape(-1, size)
     keeps = b"".join(beat[1].to_bytes(-(-size // 8), "little") for beat in seen)
-    keep = keep_elements(design, np.frombuffer(keeps, np.uint8).reshape(len(seen), -1))
+    keep = keep_elements(design, np.frombuffer(keeps, np.uint8).reshape(len(seen), -(-size // 8)))
     side = np.array([beat[2:] for beat in seen], np.uint8).reshape(-1, 3)
     return LearnedOutput(
         data=beat_elements(design, octets),
