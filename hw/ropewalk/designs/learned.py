@@ -30,7 +30,7 @@ MAX_BURST = 16
 """Beats of a burst of the AXI4 read master."""
 
 PREFETCH_BEATS = 128
-"""Beats that the read master may have asked for before they are used: 64 clocks of latency, a burst and the way back."""
+"""Beats that the read master may ask for ahead of their use: 64 clocks of latency, a burst and the way back."""
 
 PAGE_BYTES = 4096
 """AXI4 bursts do not cross a multiple of this."""

@@ -15,7 +15,7 @@ from ropewalk_sim.engines.amaranth_host import Host
 from ropewalk_sim.errors import EngineError
 
 from .memory import memory_image
-from .stream import LearnedInput, LearnedOutput, Session
+from .stream import LearnedInput, LearnedOutput, Memory, Session
 from .wires import input_words, output_of
 
 

@@ -184,9 +184,7 @@ class Bench:
     def send(self) -> tuple[int, int]:
         """Queue the streams; how many descriptors and beats there are."""
         arrays = self.arrays
-        descriptors, octets, tid, last, keep = (
-            arrays[name] for name in ("descriptors", "data", "tid", "last", "keep")
-        )
+        descriptors, octets, tid, last, keep = (arrays[name] for name in ("descriptors", "data", "tid", "last", "keep"))
         if len(descriptors):
             self.token.send_nowait(AxiStreamFrame(descriptors.reshape(-1).tolist()))
         ends = (np.flatnonzero(last) + 1).tolist()

@@ -59,7 +59,7 @@ def run_cocotb(
         raise ValueError("only the beat with TLAST may be kept in part, from its first element on")
     memory = session.memory
     image, errors = memory_image(design, read_table(design, folder), memory)
-    build = engine._build()  # noqa: SLF001
+    build = engine._build()
     with tempfile.TemporaryDirectory(prefix="ropewalk-") as name:
         job = Path(name)
         for table in folder.glob("*.hex"):
@@ -93,7 +93,7 @@ def run_cocotb(
             "action": "test", "simulator": engine.simulator, "target": str(build), "folder": str(job),
             "arguments": engine.plusargs(stalls.seed), "module": BENCH,
         }  # fmt: skip
-        engine._simulate(job, order, stream.beats, None)  # noqa: SLF001
+        engine._simulate(job, order, stream.beats, None)
         result = json.loads((job / "result.json").read_text())
     if "fault" in result:
         raise EngineError(f"{simulator}: {result['fault']}")

@@ -40,9 +40,7 @@ def random_elements(design: LearnedDesign, tokens: int, random: np.random.Genera
 def random_stream(design: LearnedDesign, tokens: int, seed: int, *, faults: float = 0.0) -> LearnedInput:
     """``tokens`` tokens; of their packets the share ``faults`` does not fit, in one of the four ways."""
     random = np.random.default_rng(seed)
-    whole = whole_tokens(
-        design, random_descriptors(design, tokens, random), random_elements(design, tokens, random)
-    )
+    whole = whole_tokens(design, random_descriptors(design, tokens, random), random_elements(design, tokens, random))
     if not faults:
         return whole
     per, lanes = design.beats_per_token, design.lanes

@@ -147,9 +147,7 @@ class Session:
     memory: Memory = field(default_factory=Memory)
 
 
-def descriptors_of(
-    position: np.ndarray, *, flags: np.ndarray | int = 0, tag: np.ndarray | int = 0
-) -> np.ndarray:
+def descriptors_of(position: np.ndarray, *, flags: np.ndarray | int = 0, tag: np.ndarray | int = 0) -> np.ndarray:
     """Token descriptors ``uint32 [tokens, 2]``; ``flags`` and ``tag`` are bytes, ``position`` has 32 bits."""
     words = np.zeros((len(position), 2), np.uint32)
     words[:, 0] = np.asarray(flags, np.uint32) << 8 | np.asarray(tag, np.uint32) << 16
@@ -194,7 +192,8 @@ def pack_learned(
     ------
     InputError
         For another array, shape or type; words that do not fit; positions below 0 or of 2**24 and more; a ``scale``
-        other than the design's LSB; ``masked`` where the family ignores masks. Positions past the table are not refused.
+        other than the design's LSB; ``masked`` where the family ignores masks. Positions past the table are not
+        refused.
     """
     for name in arrays:
         if name not in ("x", "position", "masked", "scale"):

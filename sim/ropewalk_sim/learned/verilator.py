@@ -115,9 +115,8 @@ def run_verilator(
             raise EngineError(f"verilator: {folder}: {library.rl_message(handle).decode(errors='replace')}")
         if status != DONE:
             data = bench.run.data
-            raise EngineError(
-                f"verilator: in clock {bench.run.clock}: {_FAULTS[status]}; {data.taken} of {data.beats} beats were taken"
-            )
+            taken = f"{data.taken} of {data.beats} beats were taken"
+            raise EngineError(f"verilator: in clock {bench.run.clock}: {_FAULTS[status]}; {taken}")
         return bench.output()
     finally:
         library.rl_close(handle)

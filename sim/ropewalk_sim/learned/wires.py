@@ -10,7 +10,12 @@ from .stream import LearnedInput, LearnedOutput
 
 def beat_octets(design: LearnedDesign, data: np.ndarray) -> np.ndarray:
     """``uint8 [beats, octets]`` from elements, each cut to its container."""
-    return np.ascontiguousarray(data).astype(f"<u{design.container_bits // 8}").view(np.uint8).reshape(len(data), design.lanes * design.container_bits // 8)
+    return (
+        np.ascontiguousarray(data)
+        .astype(f"<u{design.container_bits // 8}")
+        .view(np.uint8)
+        .reshape(len(data), design.lanes * design.container_bits // 8)
+    )
 
 
 def beat_elements(design: LearnedDesign, octets: np.ndarray) -> np.ndarray:
@@ -25,7 +30,7 @@ def keep_octets(design: LearnedDesign, keep: np.ndarray) -> np.ndarray:
 
 
 def keep_elements(design: LearnedDesign, octets: np.ndarray) -> np.ndarray:
-    """TKEEP by element, ``bool [beats, lanes]``: all true where the design has none. An element is whole or not kept."""
+    """TKEEP by element, ``bool [beats, lanes]``: all true where there is none. An element is whole or not kept."""
     if not design.has_keep:
         return np.ones((len(octets), design.lanes), bool)
     size = design.container_bits // 8

@@ -50,7 +50,7 @@ def test_the_scale_is_the_finest_at_which_the_largest_entry_fits(values, width, 
     st.lists(st.integers(-(1 << 15), (1 << 15) - 1), min_size=20, max_size=20),
 )  # fmt: skip
 def test_a_sum_is_rounded_once(values, width, fraction_bits, elements) -> None:
-    """Through the word and the adder's rounding a value comes out as if it had been rounded half up at the data's LSB."""
+    """Through the word and the adder's rounding a value is what rounding it half up at the data's LSB gives."""
     table = np.array([values])
     scale = table_fraction_bits(table, width, fraction_bits)
     words = quantise_table(table, width, fraction_bits, scale)[0]

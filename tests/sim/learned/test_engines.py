@@ -29,7 +29,7 @@ def write(register: str, value: int) -> Access:
 
 @pytest.mark.parametrize("storage", ["block-ram", "external"])
 def test_the_question_through_the_real_table(storage, minilm, emit) -> None:
-    """"What is the capital of France?" plus positions: bit for bit the model's, within half an LSB of the float sum."""
+    """The seeds' question plus its positions: bit for bit the model's, and within half an LSB of the float sum."""
     design, words, folder = emit(BERT, minilm["position_table"], storage=storage, lanes=8)
     packed = pack_learned(design, {"x": minilm["token_rows"], "position": np.arange(9)})
     assert packed.saturated == 0
@@ -40,7 +40,9 @@ def test_the_question_through_the_real_table(storage, minilm, emit) -> None:
     assert np.abs(x - (quantised + minilm["position_table"][:9])).max() <= 2.0**-9
 
 
-@pytest.mark.parametrize(("geometry", "storage"), [(SMALL, "block-ram"), (WHOLE, "external")], ids=["inside", "outside"])
+@pytest.mark.parametrize(
+    ("geometry", "storage"), [(SMALL, "block-ram"), (WHOLE, "external")], ids=["inside", "outside"]
+)
 def test_every_simulator_gives_what_the_model_gives(geometry, storage, emit) -> None:
     """Framing faults, positions past the table, TKEEP or an AxiRam of random latency with beats that fail; rests."""
     design, words, folder = emit(geometry, small_table(geometry.dimension), storage=storage)
@@ -118,7 +120,9 @@ def test_a_stream_that_the_simulator_cannot_send_is_a_fault_of_the_caller(emit) 
 def test_data_without_a_descriptor_is_said_to_hang(emit) -> None:
     design, words, folder = emit(SMALL, small_table(22))
     stream = random_stream(design, 2, seed=1)
-    alone = type(stream)(descriptors=stream.descriptors[:1], data=stream.data, tid=stream.tid, last=stream.last, keep=stream.keep)
+    alone = type(stream)(
+        descriptors=stream.descriptors[:1], data=stream.data, tid=stream.tid, last=stream.last, keep=stream.keep
+    )
     with pytest.raises(EngineError, match="nothing moved for 20000 clocks; 6 of 12 beats were taken"):
         run_verilator(folder, alone)
     with pytest.raises(EngineError, match="6 beats follow the last token"):

@@ -54,7 +54,9 @@ def test_rows_of_every_family_are_those_of_the_libraries(golden) -> None:
     assert np.array_equal(rows_through_the_unit(roberta, ids != 1), golden["roberta_position_ids"])
     assert np.array_equal(rows_through_the_unit(roberta, ids != 1), golden["m2m100_position_ids"])
     assert np.array_equal(rows_through_the_unit(bart, mask), golden["bart_row_index"])
-    assert np.array_equal(rows_through_the_unit(whisper, np.ones((1, 4)))[0], golden["whisper_decoder_rows_cache0_len4"])
+    assert np.array_equal(
+        rows_through_the_unit(whisper, np.ones((1, 4)))[0], golden["whisper_decoder_rows_cache0_len4"]
+    )
 
 
 def test_past_the_end_is_an_error_and_not_a_shorter_slice() -> None:
@@ -96,7 +98,9 @@ def test_arrays_in_and_out() -> None:
     assert result["x"].tolist() == [[1.25, -3.0], [1.25, 1.0], [0.75, -0.5]]
     assert result["error"].tolist() == [0, 0, 0]
     result = unpack_learned(
-        design, packed, run_model(design, words, pack_learned(design, {**arrays, "position": np.array([0, 3, 3])}).stream)
+        design,
+        packed,
+        run_model(design, words, pack_learned(design, {**arrays, "position": np.array([0, 3, 3])}).stream),
     )
     assert result["error"].tolist() == [0, 1, 0]
     assert result["x"][1].tolist() == [1.0, 2.0]
@@ -131,6 +135,8 @@ def test_scale_and_masks_that_a_design_has_not_are_refused() -> None:
         pack_learned(design, {**arrays, "masked": np.array([True])})
     packed = pack_learned(design, arrays)
     output = run_model(design, words, packed.stream)
-    lost = LearnedOutput(data=output.data[:0], tid=output.tid[:0], last=output.last[:0], error=output.error[:0], keep=output.keep[:0])
+    lost = LearnedOutput(
+        data=output.data[:0], tid=output.tid[:0], last=output.last[:0], error=output.error[:0], keep=output.keep[:0]
+    )
     with pytest.raises(EngineError, match="1 beats went in, and 0 came out"):
         unpack_learned(design, packed, lost)

@@ -155,8 +155,8 @@ class DescriptorPort(Component):
             m.d.comb += [place.a.eq(row[: self._row_bits]), place.b.eq(stride), token.place.eq(first)]
             m.d.sync += first.eq(place.p + base)
 
-        # Descriptors can be on their way when the queue is seen to fill. Rows outside are read ahead: as many tokens wait
-        # as have rows in the prefetch buffer.
+        # Descriptors can be on their way when the queue is seen to fill. Rows outside are read ahead: as many tokens
+        # wait as have rows in the prefetch buffer.
         ahead = PREFETCH_BEATS // design.beats_per_token if design.storage == "external" else 0
         depth = 1 << (max(CAPACITY, ahead) + self.latency).bit_length()
         queue = m.submodules.queue = SyncFIFO(width=token.shape().size, depth=depth)

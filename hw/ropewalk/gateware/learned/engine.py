@@ -21,7 +21,6 @@ from .adder import TableAdder
 from .descriptor import STRIDE_BITS, DescriptorPort
 from .framer import Framer
 from .layouts import (
-    beat_layout,
     descriptor_layout,
     event_layout,
     packet_layout,
@@ -155,7 +154,9 @@ class LearnedEngine(Component):
 
         # The core.
         wait = self.words_latency
-        at_adder = data.View(data.ArrayLayout(design.data.shape, design.lanes), delayed(m, beat.elements, wait, name="x"))
+        at_adder = data.View(
+            data.ArrayLayout(design.data.shape, design.lanes), delayed(m, beat.elements, wait, name="x")
+        )
         m.d.comb += [
             adder.elements.eq(at_adder),
             adder.words.eq(words),

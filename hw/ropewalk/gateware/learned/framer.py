@@ -4,7 +4,7 @@ It never accepts data before the token's descriptor, and never waits for anythin
 does with beats that do not fit is in ``docs/ports.md``, "Framing", and for TKEEP in ``docs/learned.md``.
 """
 
-from amaranth.hdl import Mux, Module, Signal
+from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import data, stream
 from amaranth.lib.fifo import SyncFIFO
 from amaranth.lib.wiring import In, Out

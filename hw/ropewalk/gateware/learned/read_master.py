@@ -48,9 +48,10 @@ def fetched_layout(design: LearnedDesign) -> data.StructLayout:
 class ReadMaster(Component):
     """Turns places of rows into beats of table words.
 
-    One beat per clock where the memory gives one within 64 clocks, and rows have at least :data:`CLOCKS_PER_BURST` beats:
-    a burst of at most :data:`~ropewalk.designs.learned.MAX_BURST` beats goes off every so many clocks. As many reads are
-    outstanding as the buffer of :data:`~ropewalk.designs.learned.PREFETCH_BEATS` beats has room for: 8 or more.
+    One beat per clock where the memory gives one within 64 clocks, and rows have at least :data:`CLOCKS_PER_BURST`
+    beats: a burst of at most :data:`~ropewalk.designs.learned.MAX_BURST` beats goes off every so many clocks. As many
+    reads are outstanding as the buffer of :data:`~ropewalk.designs.learned.PREFETCH_BEATS` beats has room for: 8 or
+    more.
 
     Members
     -------

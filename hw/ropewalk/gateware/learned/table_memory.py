@@ -76,9 +76,7 @@ class TableMemory(Component):
     def __init__(self, design: LearnedDesign, words: np.ndarray):
         self._design = design
         contents = table_contents(design, words)
-        self._ram = BlockRam(
-            width=contents.width, depth=contents.depth, name="rows", words=contents.words, placed=True
-        )
+        self._ram = BlockRam(width=contents.width, depth=contents.depth, name="rows", words=contents.words, placed=True)
         super().__init__(
             {
                 "valid": In(1),
@@ -214,9 +212,8 @@ class TableMemory(Component):
         with m.Switch(state):
             with m.Case(Step.BEGIN):
                 m.d.sync += [beat.eq(0), address.eq(0), state.eq(Step.ASK)]
-            with m.Case(Step.ASK):
-                with m.If(granted):
-                    m.d.sync += state.eq(Step.WAIT)
+            with m.Case(Step.ASK), m.If(granted):
+                m.d.sync += state.eq(Step.WAIT)
             with m.Case(Step.WAIT):
                 m.d.sync += state.eq(Step.TAKE)
             with m.Case(Step.TAKE):

@@ -62,7 +62,12 @@ def test_rows_at_and_past_the_ends(storage, make) -> None:
     position = np.array([0, 4095, 4096, 4097, 8191, 8192, (1 << 24) - 1, 1 << 24, 1 << 31, (1 << 32) - 1, 4095])
     x = np.arange(44).reshape(11, 4) * 3
     stream = whole_tokens(design, descriptors_of(position, tag=np.arange(11)), x)
-    output = simulate(design, words, stream, session=Session(meanwhile=(write("control", 2, start=150), read("position_errors"), read("status"))))
+    output = simulate(
+        design,
+        words,
+        stream,
+        session=Session(meanwhile=(write("control", 2, start=150), read("position_errors"), read("status"))),
+    )
     bad = np.isin(np.arange(11), [0, 1, 10], invert=True)
     assert output.error.tolist() == bad.tolist()
     assert np.array_equal(output.data[bad], x[bad])
@@ -100,9 +105,11 @@ def test_a_register_written_between_descriptors_concerns_later_ones_only(make) -
     assert changed[-1] == 1
 
 
-@pytest.mark.parametrize(("storage", "dimension"), [("block-ram", 24), ("block-ram", 3), ("external", 24), ("external", 12)])
+@pytest.mark.parametrize(
+    ("storage", "dimension"), [("block-ram", 24), ("block-ram", 3), ("external", 24), ("external", 12)]
+)
 def test_one_beat_per_clock_without_a_bubble(storage, dimension, make) -> None:
-    """Outside, at any latency to 64 clocks and from three beats per row on; inside, once the scan after reset is over."""
+    """Outside, at 64 clocks of latency and from three beats per row on; inside, once the scan after reset is over."""
     design, words = make(rows=3, dimension=dimension, storage=storage, row_offset=0)
     tokens = 300 // design.beats_per_token
     position = np.random.default_rng(1).integers(0, 3, tokens)
@@ -153,7 +160,9 @@ def test_counters_status_and_identity(make) -> None:
     assert values[1:8] == [4, 8, saturated, 1, 0, 0, 0b1001]
     assert values[9] == 0
     session = Session(registers=tuple(read(name) for name in ("identity", "widths", "scale", "dimension", "rows")))
-    identity, widths, scale, dimension, rows = (one.value for one in simulate(design, words, stream, session=session).answers)
+    identity, widths, scale, dimension, rows = (
+        one.value for one in simulate(design, words, stream, session=session).answers
+    )
     assert identity.to_bytes(4, "little") == b"LEAR"
     assert widths == 4 | 16 << 8 | 16 << 16
     assert scale == 8 | design.table_fraction_bits << 8

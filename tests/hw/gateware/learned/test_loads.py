@@ -26,7 +26,11 @@ def crc_of(words: np.ndarray) -> int:
     return zlib.crc32(words.astype("<i2").tobytes())
 
 
-CRC = (Access(address=address_of("load_state", "learned"), mask=SCANNING, until=0), read("table_crc"), read("load_state"))
+CRC = (
+    Access(address=address_of("load_state", "learned"), mask=SCANNING, until=0),
+    read("table_crc"),
+    read("load_state"),
+)
 
 
 def nothing(lanes: int = 4) -> LearnedInput:
@@ -115,7 +119,7 @@ def test_the_outside_form_has_no_table_to_load(make) -> None:
 @pytest.mark.parametrize("control", [1, 8], ids=["soft reset", "flush"])
 @pytest.mark.parametrize("moment", [30, 41, 52, 63])
 def test_nothing_of_the_stream_before_a_reset_or_flush_is_left(storage, control, moment, make) -> None:
-    """Tokens before wait for data that never come whole; reads outside are under way. Those after come out as if first."""
+    """Tokens before wait for data that never come whole; reads outside are under way. The next come out as if first."""
     design, words = make(dimension=24, storage=storage)
     before = whole_tokens(design, descriptors_of(np.arange(3, 9), tag=9), np.full((6, 24), 77))
     after = whole_tokens(design, descriptors_of(np.arange(12)), np.arange(288).reshape(12, 24))
@@ -127,7 +131,7 @@ def test_nothing_of_the_stream_before_a_reset_or_flush_is_left(storage, control,
         last=np.concatenate([before.last[:cut], after.last]),
         keep=np.concatenate([before.keep[:cut], after.keep]),
     )
-    memory = Memory(latency=(20, 50))
+    memory = Memory(latency=(20, 50), stall=0.3)
     session = Session(memory=memory, meanwhile=(write("control", control, start=moment),))
     bench = Held(design, words, stream, session, 3, cut, moment + 8)
     output = bench.run()

@@ -129,4 +129,3 @@ def test_the_comparison_kills_outside(name, make, monkeypatch) -> None:
 @pytest.mark.parametrize("storage", ["block-ram", "external"])
 def test_the_unchanged_gateware_survives(storage, make) -> None:
     assert not differs(*make(storage=storage))
-
