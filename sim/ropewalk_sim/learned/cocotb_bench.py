@@ -47,6 +47,7 @@ class SlowRam(AxiRamRead):
 
     def __init__(self, bench: "Bench", bus: Any, job: dict[str, Any], image: np.ndarray, **common: Any) -> None:
         super().__init__(bus, size=2**64, mem=bytearray(image.tobytes()), **common)
+        self.octets = image.tobytes()
         self.bench, self.job, self.base = bench, job, job["memory_base"]
         self.unreadable = {self.base + place * self.byte_lanes for place in np.flatnonzero(job["errors"]).tolist()}
         self.random = random.Random(f"{job['seed']} memory")
@@ -71,7 +72,7 @@ class SlowRam(AxiRamRead):
     async def _read(self, address: int, length: int) -> bytes:
         if address in self.unreadable:
             raise OSError("unreadable")
-        return bytes(self.mem[address - self.base : address - self.base + length]).ljust(length, b"\0")
+        return self.octets[address - self.base : address - self.base + length].ljust(length, b"\0")
 
     def look(self, dut: Any) -> None:
         """Notes what happens on the read channels in this clock."""
@@ -186,7 +187,7 @@ class Bench:
         arrays = self.arrays
         descriptors, octets, tid, last, keep = (arrays[name] for name in ("descriptors", "data", "tid", "last", "keep"))
         if len(descriptors):
-            self.token.send_nowait(AxiStreamFrame(descriptors.reshape(-1).tolist()))
+            self.token.send_nowait(frame(descriptors.reshape(-1).tolist()))
         ends = (np.flatnonzero(last) + 1).tolist()
         for first, end in zip([0, *ends], ends, strict=False):
             if self.keeps:
@@ -196,7 +197,7 @@ class Bench:
             else:
                 words = octets[first:end].reshape(-1).view(f"<u{self.size // 8}")
                 tags = np.repeat(tid[first:end], len(words) // (end - first))
-            self.data.send_nowait(AxiStreamFrame(words.tolist(), tid=tags.tolist()))
+            self.data.send_nowait(frame(words.tolist(), tags.tolist()))
         return len(descriptors), len(octets)
 
     def payload(self) -> list[int]:
@@ -225,3 +226,9 @@ class Bench:
             received += self.sink.recv_nowait(compact=True).tdata
         if received != expected[: len(received)]:
             raise Fault("the sink received other data than the monitor saw")
+
+
+def frame(words: list[int], tags: list[int] | None = None) -> AxiStreamFrame:
+    """A packet of ``words``, wider than octets, of which each has a tag."""
+    data: Any = words  # cocotbext-axi says bytes, and means any list where a lane is wider
+    return AxiStreamFrame(data, tid=tags)

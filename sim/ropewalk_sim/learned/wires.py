@@ -35,7 +35,7 @@ def keep_elements(design: LearnedDesign, octets: np.ndarray) -> np.ndarray:
         return np.ones((len(octets), design.lanes), bool)
     size = design.container_bits // 8
     bits = np.unpackbits(octets, axis=1, bitorder="little")[:, : design.lanes * size].astype(bool)
-    return bits.reshape(len(octets), design.lanes, size).all(axis=2)
+    return np.asarray(bits.reshape(len(octets), design.lanes, size).all(axis=2))
 
 
 def input_words(design: LearnedDesign, stream: LearnedInput) -> list[int]:

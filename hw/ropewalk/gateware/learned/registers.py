@@ -1,6 +1,6 @@
 """The registers of a learned-table adder, as ``registers.rdl`` in this folder describes them."""
 
-from amaranth.hdl import Cat, Module, Mux, Signal, signed
+from amaranth.hdl import Cat, Module, Mux, Signal, Value, signed
 from amaranth.lib.wiring import In, Out
 
 from ... import __version__
@@ -134,7 +134,7 @@ class Registers(Component):
         m.d.comb += [port.values[name].eq(value) for name, value in values.items()]
         return m
 
-    def _loads(self, m: Module, port: RegisterPort, control: Signal) -> tuple[Signal, dict[str, Signal]]:
+    def _loads(self, m: Module, port: RegisterPort, control: Signal) -> tuple[Signal, dict[str, Value]]:
         """The load registers; whether a write of them is refused, and what they show."""
         written = port.written
         refusal = Signal(name="load_refusal")

@@ -5,7 +5,7 @@ beats wait for them, so no word is read in the clock in which it is written.
 """
 
 import numpy as np
-from amaranth.hdl import Cat, Module, Mux, Signal
+from amaranth.hdl import Cat, Module, Mux, Signal, Value
 from amaranth.lib import (
     crc,  # pyright: ignore[reportAttributeAccessIssue]  (the stubs leave it out)
     enum,
@@ -116,7 +116,7 @@ class TableMemory(Component):
         self._scan(m, want, scanned, address, begun, over)
         return m
 
-    def _load(self, m: Module, begun: Signal, over: Signal) -> Signal:
+    def _load(self, m: Module, begun: Signal, over: Signal) -> Value:
         """Gathers loaded words into memory words and writes them; the strobe of a write.
 
         ``begun`` tells that a load has begun, ``over`` that it is over and its last word written.

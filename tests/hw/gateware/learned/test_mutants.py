@@ -88,7 +88,9 @@ INSIDE: dict[str, Patch] = {
 OUTSIDE: dict[str, Patch] = {
     "the words a clock late": late(engine, "fetched_words", 1),
     "a page of twice the size": lambda monkeypatch: monkeypatch.setattr(read_master, "PAGE_BYTES", 8192),
-    "a row that ends early": another_property("beats_per_token", lambda beats: beats - 1, (read_master, "ReadMaster")),
+    "containers of half the width": another_property(
+        "table_container_bits", lambda b: b // 2, (read_master, "ReadMaster")
+    ),
 }
 
 
