@@ -95,7 +95,7 @@ def test_what_a_load_refuses_and_why(make) -> None:
 
 def test_a_scan_of_a_table_in_use_takes_one_clock_in_64_and_harms_nothing(make) -> None:
     design, words = make(rows=9, dimension=8)
-    stream = whole_tokens(design, descriptors_of(np.arange(200) % 7), np.zeros((200, 8), int))
+    stream = whole_tokens(design, descriptors_of(np.arange(120) % 7), np.zeros((120, 8), int))
     rescan = (write("control", 16, start=40), read("table_crc"))
     output = simulate(design, words, stream, session=Session(data_start=200, registers=CRC[:1], meanwhile=rescan))
     assert output.same(run_model(design, words, stream))
@@ -117,7 +117,7 @@ def test_the_outside_form_has_no_table_to_load(make) -> None:
 
 @pytest.mark.parametrize("storage", ["block-ram", "external"])
 @pytest.mark.parametrize("control", [1, 8], ids=["soft reset", "flush"])
-@pytest.mark.parametrize("moment", [30, 41, 52, 63])
+@pytest.mark.parametrize("moment", [30, 47])
 def test_nothing_of_the_stream_before_a_reset_or_flush_is_left(storage, control, moment, make) -> None:
     """Tokens before wait for data that never come whole; reads outside are under way. The next come out as if first."""
     design, words = make(dimension=24, storage=storage)

@@ -99,7 +99,7 @@ def write(register: str, value: int, start: int = 0) -> Access:
 
 
 def differs(design: Any, words: Any) -> bool:
-    stream = random_stream(design, 70, seed=4, faults=0.2)
+    stream = random_stream(design, 50, seed=4, faults=0.2)
     # Rows of three beats, one beat apart: row 5 crosses a page.
     base, stride = 3 * 4096 - (5 * 4 + 1) * design.bus_bytes, 4 * design.bus_bytes
     memory = Memory(base=base, stride=stride, latency=(1, 20))
