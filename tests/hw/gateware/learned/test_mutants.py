@@ -79,7 +79,6 @@ INSIDE: dict[str, Patch] = {
     "a row past the last": another_property("geometry", OneMoreRow, (descriptor, "DescriptorPort")),
     "the elements a clock late": late(engine, "x", 1),
     "the permission a clock early": late(engine, "add", -1),
-    "the tag of the token before": late(descriptor, "tag", 1),
     "an element past the row's end": another_property("last_lanes", lambda lanes: lanes + 1, (framer, "Framer")),
     "a beat too many": another_property("beats_per_token", lambda beats: beats + 1, (framer, "Framer")),
     "elements of the beat after": late(engine, "x", -1),
