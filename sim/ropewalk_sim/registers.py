@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from ropewalk.design import Design
-from ropewalk.gateware.register_map import register_map
+from ropewalk.gateware.register_map import ROTARY, register_map
 from ropewalk.tables.slot_words import slot_load_words
 
 BUSY, SCANNING = 2, 4
@@ -79,9 +79,9 @@ class Answer(NamedTuple):
         return self.response != 0
 
 
-def address_of(register: str) -> int:
-    """The address of a register, by its name in ``docs/registers.md``."""
-    return register_map()[register].address
+def address_of(register: str, unit: str = ROTARY) -> int:
+    """The address of a register of ``unit``, by its name in ``docs/registers.md`` or that unit's page."""
+    return register_map(unit)[register].address
 
 
 def write(register: str, value: int, *, strobes: int = 15, start: int = 0) -> Access:

@@ -4,12 +4,14 @@ import re
 import subprocess
 import sys
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
 from amaranth.back import rtlil  # pyright: ignore[reportAttributeAccessIssue]  (the stubs leave it out)
 from amaranth.hdl import ClockSignal, Instance, Signal
 
 from ..design import Design
+from ..gateware.component import Component
 from ..gateware.contents import RomContents, rom_contents
 from ..gateware.sequencer import SequencerTop
 from ..gateware.top import RotaryTop
@@ -36,6 +38,25 @@ module {module}(clk, address, data);
 endmodule
 """
 
+_RAM = """
+module {module}(clk, write_enable, write_address, write_data, address, data);
+  input clk;
+  input write_enable;
+  input [{address}:0] write_address;
+  input [{width}:0] write_data;
+  input [{address}:0] address;
+  output [{width}:0] data;
+  reg [{width}:0] data;
+  reg [{width}:0] {memory} [0:{last}];
+  initial $readmemh("{file}", {memory});
+  always @(posedge clk) begin
+    if (write_enable)
+      {memory}[write_address] <= write_data;
+    data <= {memory}[address];
+  end
+endmodule
+"""
+
 # Older tools fill a memory that is declared downwards from its last word on, newer ones from word 0.
 _DESCENDING = re.compile(r"^(  reg \[\d+:0\] \w+ \[)(?P<last>\d+):0(\];)$", re.MULTILINE)
 
@@ -50,15 +71,42 @@ write_verilog -norename -extmem {top}.v
 
 
 class _RomFiles:
-    """Places ROMs as modules of their own, whose words stand in files: the platform of the emission."""
+    """Places ROMs and large RAMs as modules of their own, whose words stand in files: the platform of the emission."""
 
     def __init__(self) -> None:
         self.modules: list[str] = []
 
     def place_rom(self, name: str, contents: RomContents, *, address: Signal, data: Signal) -> Instance:
         """See :class:`ropewalk.gateware.primitives.RomPlacer`."""
+        self._add(_ROM, name, contents, address)
+        return Instance(f"{TOP}_{name}", i_clk=ClockSignal(), i_address=address, o_data=data)
+
+    def place_ram(
+        self,
+        name: str,
+        contents: RomContents,
+        *,
+        write_enable: Signal,
+        write_address: Signal,
+        write_data: Signal,
+        address: Signal,
+        data: Signal,
+    ) -> Instance:
+        """See :class:`ropewalk.gateware.primitives.RamPlacer`."""
+        self._add(_RAM, name, contents, address)
+        return Instance(
+            f"{TOP}_{name}",
+            i_clk=ClockSignal(),
+            i_write_enable=write_enable,
+            i_write_address=write_address,
+            i_write_data=write_data,
+            i_address=address,
+            o_data=data,
+        )
+
+    def _add(self, template: str, name: str, contents: RomContents, address: Signal) -> None:
         self.modules.append(
-            _ROM.format(
+            template.format(
                 module=f"{TOP}_{name}",
                 memory=name,
                 file=rom_file(name),
@@ -67,18 +115,23 @@ class _RomFiles:
                 last=contents.depth - 1,
             )
         )
-        return Instance(f"{TOP}_{name}", i_clk=ClockSignal(), i_address=address, o_data=data)
 
 
 def emit_verilog(design: Design, top: RotaryTop) -> dict[str, str]:
-    """The Verilog of ``top``, made for ``design``, and its ROM files, by file name.
+    """The Verilog of ``top``, made for ``design``, and its ROM files, by file name: see :func:`emit_top`."""
+    return emit_top(top, rom_contents(design))
 
-    ROMs are read by ``$readmemh`` from files named after the memory, relative to the folder in which the simulator or
-    synthesis tool runs. RAMs start undefined, as they do on every part.
+
+def emit_top(top: Component, roms: Mapping[str, RomContents]) -> dict[str, str]:
+    """The Verilog of ``top`` as the module ``ropewalk``, and the files of its memories, by file name.
+
+    ``roms`` holds the words of every memory that has any at the start, by the memory's name. They are read by
+    ``$readmemh`` from files named after the memory, relative to the folder in which the simulator or synthesis tool
+    runs. Other RAMs start undefined, as they do on every part.
     """
     placer = _RomFiles()
     verilog = _written_by_yosys(rtlil.convert(top, name=TOP, platform=placer, emit_src=False), TOP)
-    words = rom_text(design)
+    words = rom_files(roms)
 
     def place(match: re.Match[str]) -> str:
         memory = match["memory"]
@@ -123,9 +176,14 @@ def rom_file(memory: str) -> str:
 
 def rom_text(design: Design) -> dict[str, str]:
     """What the ROM files of ``design`` must hold, by file name: from the tables, without making the Verilog."""
+    return rom_files(rom_contents(design))
+
+
+def rom_files(roms: Mapping[str, RomContents]) -> dict[str, str]:
+    """The files of ``roms``, by file name: a word in hexadecimal on each line."""
     return {
         rom_file(memory): "".join(
             f"{word:0{-(-rom.width // 4)}x}\n" for word in rom.words + [0] * (rom.depth - len(rom.words))
         )
-        for memory, rom in rom_contents(design).items()
+        for memory, rom in roms.items()
     }

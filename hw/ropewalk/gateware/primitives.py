@@ -70,6 +70,25 @@ class RomPlacer(Protocol):
         ...
 
 
+@runtime_checkable
+class RamPlacer(Protocol):
+    """An elaboration platform that makes large RAMs with initial words its own way: see :class:`RomPlacer`."""
+
+    def place_ram(
+        self,
+        name: str,
+        contents: RomContents,
+        *,
+        write_enable: Signal,
+        write_address: Signal,
+        write_data: Signal,
+        address: Signal,
+        data: Signal,
+    ) -> Instance:
+        """A RAM that is read every clock; ``data`` follows ``address`` by one clock."""
+        ...
+
+
 class BlockRom(Component):
     """A ROM that is read every clock, with the output register of the block RAM in use.
 
@@ -123,7 +142,7 @@ class BlockRam(Component):
     """A memory with one write port and one read port that is read every clock; ``words`` are there at the start.
 
     Latency 2 clocks from address to data. A word must not be read in the clock in which it is written: users prove
-    that they do not.
+    that they do not. ``placed`` leaves a memory of many words to the platform, where that makes them its own way.
 
     Members
     -------
@@ -137,7 +156,8 @@ class BlockRam(Component):
 
     latency = 2
 
-    def __init__(self, *, width: int, depth: int, name: str, words: Sequence[int] = ()):
+    def __init__(self, *, width: int, depth: int, name: str, words: Sequence[int] = (), placed: bool = False):
+        self._placed = placed
         self._width = width
         self._depth = depth
         self._name = name
@@ -154,11 +174,25 @@ class BlockRam(Component):
 
     def elaborate(self, platform) -> Module:  # noqa: D102
         m = Module()
+        output = Signal(self._width, reset_less=True)
+        if self._placed and isinstance(platform, RamPlacer):
+            word = Signal(self._width)
+            m.submodules[self._name] = platform.place_ram(
+                self._name,
+                RomContents(self._width, self._depth, self._words),
+                write_enable=self.write_enable,
+                write_address=self.write_address,
+                write_data=self.write_data,
+                address=self.address,
+                data=word,
+            )
+            m.d.comb += self.data.eq(output)
+            m.d.sync += output.eq(word)
+            return m
         memory = Memory(shape=unsigned(self._width), depth=self._depth, init=self._words)
         m.submodules[self._name] = memory
         write = memory.write_port()
         read = memory.read_port()
-        output = Signal(self._width, reset_less=True)
         m.d.comb += [
             write.en.eq(self.write_enable),
             write.addr.eq(self.write_address),

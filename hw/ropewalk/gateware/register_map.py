@@ -1,4 +1,7 @@
-"""The register map, read from ``registers.rdl``: addresses and fields by name."""
+"""The register map of a unit, read from its ``registers.rdl``: addresses and fields by name.
+
+The rotary engine's description lies beside this file, that of another unit in the folder of its name.
+"""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -8,7 +11,13 @@ from pathlib import Path
 from systemrdl import RDLCompiler  # type: ignore[attr-defined]
 from systemrdl.node import AddrmapNode, FieldNode, RegNode
 
-RDL = Path(__file__).with_name("registers.rdl")
+ROTARY = "rotary"
+
+
+def rdl_file(unit: str = ROTARY) -> Path:
+    """The description of the registers of ``unit``: ``rotary``, or the name of a folder beside this file."""
+    here = Path(__file__).parent
+    return (here if unit == ROTARY else here / unit) / "registers.rdl"
 
 
 @dataclass(frozen=True)
@@ -31,19 +40,19 @@ class Register:
     write_one_clears: bool
 
 
-@lru_cache(maxsize=1)
-def register_tree() -> AddrmapNode:
-    """The elaborated address map, for exporters."""
+@lru_cache
+def register_tree(unit: str = ROTARY) -> AddrmapNode:
+    """The elaborated address map of ``unit``, for exporters."""
     compiler = RDLCompiler()
-    compiler.compile_file(str(RDL))
+    compiler.compile_file(str(rdl_file(unit)))
     return compiler.elaborate().top
 
 
-@lru_cache(maxsize=1)
-def register_map() -> dict[str, Register]:
-    """Every register by name; those of an array as ``name[index]``."""
+@lru_cache
+def register_map(unit: str = ROTARY) -> dict[str, Register]:
+    """Every register of ``unit`` by name; those of an array as ``name[index]``."""
     registers = {}
-    for node in register_tree().descendants(unroll=True):
+    for node in register_tree(unit).descendants(unroll=True):
         if isinstance(node, RegNode):
             fields = node.fields()
             registers[node.get_path_segment()] = Register(
