@@ -51,20 +51,27 @@ class _RomFiles:
     """Places ROMs as modules of their own, whose words stand in files: the platform of the emission."""
 
     def __init__(self) -> None:
-        self.modules: list[str] = []
+        self._placed: dict[str, tuple[RomContents, str]] = {}
+
+    @property
+    def modules(self) -> list[str]:
+        """The text of each module."""
+        return [text for _, text in self._placed.values()]
 
     def place_rom(self, name: str, contents: RomContents, *, address: Signal, data: Signal) -> Instance:
         """See :class:`ropewalk.gateware.primitives.RomPlacer`."""
-        self.modules.append(
-            _ROM.format(
-                module=f"{TOP}_{name}",
-                memory=name,
-                file=rom_file(name),
-                address=len(address) - 1,
-                width=contents.width - 1,
-                last=contents.depth - 1,
-            )
+        text = _ROM.format(
+            module=f"{TOP}_{name}",
+            memory=name,
+            file=rom_file(name),
+            address=len(address) - 1,
+            width=contents.width - 1,
+            last=contents.depth - 1,
         )
+        # A ROM that several components read each for itself is one module, placed several times.
+        before, _ = self._placed.setdefault(name, (contents, text))
+        if before != contents:
+            raise ValueError(f"two ROMs of the name {name} hold different words")
         return Instance(f"{TOP}_{name}", i_clk=ClockSignal(), i_address=address, o_data=data)
 
 

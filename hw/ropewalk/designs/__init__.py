@@ -1,0 +1,1 @@
+"""The designs of the units beside the rotary engine, each the one frozen description of its unit."""
