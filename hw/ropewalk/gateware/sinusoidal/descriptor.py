@@ -92,7 +92,7 @@ class DescriptorPort(Component):
         m.d.sync += [
             outside.eq((position < 0) | (position >= header.limit)),
             missing.eq(second.slot != 0),
-            passed.eq(second.flags.pass_),
+            passed.eq(second.flags.masked | second.flags.pass_),
             third_place.eq(second_place),
             row.eq(position[:ROW_BITS] + header.row_offset),
             tag.eq(second.tag),

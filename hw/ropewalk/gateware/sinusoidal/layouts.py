@@ -6,6 +6,9 @@ from ...design import AMPLITUDE, POSITION_BITS
 from ...designs.sinusoidal import ROW_BITS, SinusoidalDesign
 from ...geometry.sinusoidal import MAX_ROW_OFFSET
 
+MASKED, PASS = 1, 2
+"""Flags of a token descriptor: the token is masked, or passes. Nothing is added to either, wherever it stands."""
+
 OFFSET_BITS = MAX_ROW_OFFSET.bit_length()
 """Bits of a row offset and of the number of the row of zeros."""
 
@@ -15,7 +18,7 @@ def descriptor_layout() -> data.StructLayout:
     return data.StructLayout(
         {
             "slot": 8,
-            "flags": data.StructLayout({"inverse": 1, "pass_": 1, "reserved": 6}),
+            "flags": data.StructLayout({"masked": 1, "pass_": 1, "reserved": 6}),
             "tag": 8,
             "reserved": 8,
             "position": 32,
