@@ -68,6 +68,8 @@ struct Run {
     int64_t last_output_clock;
     int64_t early_tokens;       // taken before the first data beat was offered
     Host host;
+    const uint32_t* keep_words; // TKEEP of each beat; not looked at where the top has none
+    uint32_t* out_keep_words;
 };
 
 // Ports are plain integers to 64 bits, arrays of 32-bit words beyond.
@@ -92,6 +94,21 @@ using Token = std::remove_reference_t<decltype(std::declval<Vropewalk>().s_axis_
 constexpr int DATA_WORDS = words_of<Data>();
 constexpr int TOKEN_WORDS = words_of<Token>();
 
+// TKEEP of a top that has it: a place for a beat's words; nothing is done for a top without.
+template <typename Top> auto put_keep(Top& top, const uint32_t* words, int) -> decltype((void)top.s_axis_tkeep) {
+    put(top.s_axis_tkeep, words);
+}
+template <typename Top> void put_keep(Top&, const uint32_t*, long) {}
+template <typename Top> auto get_keep(const Top& top, uint32_t* words, int) -> decltype((void)top.m_axis_tkeep) {
+    get(top.m_axis_tkeep, words);
+}
+template <typename Top> void get_keep(const Top&, uint32_t*, long) {}
+template <typename Top> constexpr auto keep_words_of(int) -> decltype((void)std::declval<Top>().s_axis_tkeep, 0) {
+    return words_of<std::remove_reference_t<decltype(std::declval<Top>().s_axis_tkeep)>>();
+}
+template <typename Top> constexpr int keep_words_of(long) { return 0; }
+constexpr int KEEP_WORDS = keep_words_of<Vropewalk>(0);
+
 bool offers(Source& source, int64_t clock) {
     if (source.offered) return true;
     if (clock < source.start || source.taken == source.beats) return false;
@@ -115,6 +132,7 @@ struct Bench {
     std::string message;
     bool held = false;          // the output was offered and not taken in the clock before
     uint32_t words[DATA_WORDS], held_words[DATA_WORDS];
+    uint32_t keep[KEEP_WORDS + 1] = {}, held_keep[KEEP_WORDS + 1] = {};
     uint8_t tid, last, user, held_tid, held_last, held_user;
 
     // What nothing initialises starts random, so that a result which depends on it differs.
@@ -179,6 +197,7 @@ struct Bench {
         if (offers(run.token, run.clock)) put(top.s_axis_token_tdata, run.token_words + run.token.taken * TOKEN_WORDS);
         if (offers(run.data, run.clock)) {
             put(top.s_axis_tdata, run.data_words + run.data.taken * DATA_WORDS);
+            if constexpr (KEEP_WORDS > 0) put_keep(top, run.keep_words + run.data.taken * KEEP_WORDS, 0);
             top.s_axis_tid = run.tid[run.data.taken];
             top.s_axis_tlast = run.last[run.data.taken];
             if (run.early_tokens < 0) run.early_tokens = run.token.taken;
@@ -216,16 +235,18 @@ struct Bench {
             return held ? VALID_DROPPED : RUNNING;
         }
         get(top.m_axis_tdata, words);
+        get_keep(top, keep, 0);
         tid = top.m_axis_tid;
         last = top.m_axis_tlast;
         user = top.m_axis_tuser;
-        if (held && (std::memcmp(words, held_words, sizeof words) || tid != held_tid || last != held_last ||
+        if (held && (std::memcmp(words, held_words, sizeof words) || std::memcmp(keep, held_keep, sizeof keep) || tid != held_tid || last != held_last ||
                      user != held_user))
             return PAYLOAD_CHANGED;
         held = !ready;
         if (held) {
             ++run.output_waits;
             std::memcpy(held_words, words, sizeof words);
+            std::memcpy(held_keep, keep, sizeof keep);
             held_tid = tid;
             held_last = last;
             held_user = user;
@@ -233,6 +254,8 @@ struct Bench {
         }
         if (run.given == run.capacity) return TOO_MANY;
         std::memcpy(run.out_words + run.given * DATA_WORDS, words, sizeof words);
+        if constexpr (KEEP_WORDS > 0)
+            std::memcpy(run.out_keep_words + run.given * KEEP_WORDS, keep, 4 * KEEP_WORDS);
         run.out_tid[run.given] = tid;
         run.out_last[run.given] = last;
         run.out_user[run.given] = user;
@@ -258,6 +281,7 @@ template <typename Action> int32_t guarded(Bench* bench, Action action) {
 
 EXPORT int32_t rw_data_words() { return DATA_WORDS; }
 EXPORT int32_t rw_token_words() { return TOKEN_WORDS; }
+EXPORT int32_t rw_keep_words() { return KEEP_WORDS; }
 EXPORT int32_t rw_run_bytes() { return sizeof(Run); }
 EXPORT Bench* rw_open(int32_t seed) { return new Bench(seed); }
 EXPORT void rw_close(Bench* bench) { delete bench; }

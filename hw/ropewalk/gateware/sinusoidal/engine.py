@@ -75,9 +75,9 @@ class SinusoidalEngine(Component):
     @property
     def _contexts(self) -> int:
         """Tokens that the framer holds: rows that are begun before the first beat of theirs is wanted."""
-        source, groups = self._source, self._design.groups
-        ahead = source.latency + 4 + source.first_groups
-        return CAPACITY + -(-ahead // groups) + 1
+        design, source = self._design, self._source
+        ahead = source.latency + 8 + (design.groups if design.half else source.first_groups)
+        return CAPACITY + -(-ahead // min(design.groups, design.beats_per_token)) + 1
 
     @property
     def queue_depth(self) -> int:

@@ -15,7 +15,7 @@ from ...design import AMPLITUDE
 from ...designs.sinusoidal import SinusoidalDesign
 from ..component import Component
 from ..primitives import BlockRam, delayed
-from .assembler import Assembler, words_of_groups
+from .assembler import Assembler, Plan, follow
 from .contents import PLACES, STEP_BITS, group_bits
 from .generator import PairGenerator
 from .layouts import request_layout
@@ -23,8 +23,11 @@ from .layouts import request_layout
 SCAN_SHARE = 64
 """A scan of the step memory waits at most so many clocks for its turn, and takes at most that share of them."""
 
-_VISIBLE = 3
-"""Clocks from a word's last group at an assembler until the issue of groups sees it in the queue."""
+_ROUND_TRIP = 5
+"""Clocks from taking a word until its place is used again, beside those of the pipeline: counted, seen, held, queued."""
+
+_LATE = 3
+"""Words that may be begun while it is found that there is no room for them."""
 
 
 class RowSource(Component):
@@ -52,28 +55,24 @@ class RowSource(Component):
         self._design = design
         self._generators = [PairGenerator(design, number) for number in range(design.generators)]
         encoding, group = design.encoding.shape, design.generators
+        n, size = design.pairs, design.elements
         if design.half:
-            start = design.pairs % design.elements
-            plans = [(design.elements, 0, -(-design.pairs // design.elements)),
-                     (design.elements, start, -(-(start + design.cosines) // design.elements))]  # fmt: skip
+            start = n % size
+            self._plans = [
+                Plan(size=size, group=group, start=0, count=n, wanted=-(-n // size)),
+                Plan(size=size, group=group, start=start, count=n, wanted=-(-(start + design.cosines) // size)),
+            ]
             item = encoding
         else:
-            plans = [(design.elements // 2, 0, -(-design.pairs // (design.elements // 2)))]
+            self._plans = [Plan(size=size // 2, group=group, start=0, count=n, wanted=-(-n // (size // 2)))]
             item = data.ArrayLayout(encoding, 2)
-        self._assemblers = [
-            Assembler(item, size=size, group=group, start=start, count=design.pairs, words=words)
-            for size, start, words in plans
-        ]
-        self._words = [words for _, _, words in plans]
-        self._ended = [
-            words_of_groups(size=size, group=group, start=start, count=design.pairs) for size, start, _ in plans
-        ]
+        self._assemblers = [Assembler(item, plan) for plan in self._plans]
         super().__init__(
             {
                 "request": In(stream.Signature(request_layout())),
-                "words": Out(data.ArrayLayout(data.ArrayLayout(encoding, design.elements), len(plans))),
-                "ready": Out(len(plans)),
-                "take": In(len(plans)),
+                "words": Out(data.ArrayLayout(data.ArrayLayout(encoding, design.elements), len(self._plans))),
+                "ready": Out(len(self._plans)),
+                "take": In(len(self._plans)),
                 "amplitudes": In(data.ArrayLayout(AMPLITUDE.shape, PLACES)),
                 "idle": Out(1),
                 "begun": Out(1),
@@ -113,15 +112,12 @@ class RowSource(Component):
     def depths(self) -> tuple[int, ...]:
         """Words that each queue holds.
 
-        What is on the way when the issue stops must fit in any case. Beside that, sines wait for half a row and
-        cosines for a whole one at the full rate; a whole row of cosines is also what the end of its sines waits for.
+        Half a row of sines and a whole one of cosines wait at the full rate. (A whole row of cosines is also what the
+        end of its sines waits for.) Beside that there must be places for what is on the way, or the rate would suffer.
         """
-        design = self._design
-        waiting = [-(-self._words[0] // 2), self._words[-1]] if design.half else [0]
-        return tuple(
-            words + 2 + _most(ended, self.pipeline + _VISIBLE)
-            for words, ended in zip(waiting, self._ended, strict=True)
-        )
+        waiting = [-(-self._plans[0].wanted // 2), self._plans[-1].wanted] if self._design.half else [0]
+        clocks = self.pipeline + _ROUND_TRIP
+        return tuple(words + plan.most(clocks) + _LATE for words, plan in zip(waiting, self._plans, strict=True))
 
     @property
     def memory_bits(self) -> int:
@@ -185,30 +181,32 @@ class RowSource(Component):
             m.d.sync += [valid_after.eq(valid), last_after.eq(last)]
             valid, last = valid_after, last_after
 
+        # A group is issued only when there is a place for the word that it ends.
         limits = []
-        for number, (assembler, depth) in enumerate(zip(self._assemblers, self.depths, strict=True)):
+        for number, (plan, assembler, depth) in enumerate(
+            zip(self._plans, self._assemblers, self.depths, strict=True)
+        ):
             m.submodules[f"assembler_{number}"] = assembler
             m.d.comb += [assembler.valid.eq(valid), assembler.last.eq(last)]
             for place, generator in enumerate(generators):
-                made = (generator.cosine if number else generator.sine) if design.half else None
-                item = Cat(generator.sine, generator.cosine) if made is None else made
-                m.d.comb += assembler.items[place].eq(item)
+                both = generator.sine, generator.cosine
+                m.d.comb += assembler.items[place].eq(both[number] if design.half else Cat(*both))
             queue = SyncFIFOBuffered(width=design.elements * design.encoding.width, depth=depth)
             m.submodules[f"queue_{number}"] = queue
+            _, promised = follow(m, plan, valid=issue, last=at_last, name=f"issue_{number}")
+            used = Signal(range(depth + 1), name=f"used_{number}")
+            taken = self.take[number]
             m.d.comb += [
                 queue.w_data.eq(assembler.word),
                 queue.w_en.eq(assembler.done),
                 self.words[number].eq(queue.r_data),
                 self.ready[number].eq(queue.r_rdy),
-                queue.r_en.eq(self.take[number]),
+                queue.r_en.eq(taken),
             ]
-            limits.append(queue.w_level <= depth - _most(self._ended[number], self.pipeline + _VISIBLE))
+            with m.If(promised & ~taken):
+                m.d.sync += used.eq(used + 1)
+            with m.If(~promised & taken):
+                m.d.sync += used.eq(used - 1)
+            limits.append(used <= depth - _LATE)
         m.d.sync += room.eq(Cat(limits).all())
         return m
-
-
-def _most(ended: list[int], clocks: int) -> int:
-    """The most words that end in so many clocks, when rows follow each other without a gap."""
-    rows = clocks // len(ended) + 2
-    several = ended * rows
-    return max(sum(several[first : first + clocks]) for first in range(len(ended)))
