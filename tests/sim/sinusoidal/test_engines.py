@@ -1,0 +1,79 @@
+"""The emitted Verilog in Verilator and Icarus, and the gateware in Amaranth's simulator, against the model."""
+
+import numpy as np
+import pytest
+from ropewalk.tables.sinusoidal_words import slot_crc
+from ropewalk_sim.beats import Stalls
+from ropewalk_sim.sinusoidal.amaranth import simulate
+from ropewalk_sim.sinusoidal.cosim import run_cocotb
+from ropewalk_sim.sinusoidal.model import run_model
+from ropewalk_sim.sinusoidal.scenarios import (
+    COUNTERS,
+    design_of,
+    faulty,
+    load_design,
+    mixed_tokens,
+    read,
+    read_counters,
+    scanned,
+    write,
+)
+from ropewalk_sim.sinusoidal.stream import Session, descriptors_of, whole_tokens
+from ropewalk_sim.sinusoidal.verilator import run_verilator
+
+DESIGNS = {
+    "paper": design_of("paper", 12, lanes=4, generators=2, row_offset=0),
+    # a row ends inside a beat, sines end inside a beat and inside a group, one cosine less than sines, scaled
+    "marian-odd": design_of("marian", 13, lanes=4, generators=2, amplitude=0.2, data_width=12),
+    # fairseq's rows, a row of zeros among the positions, a zero at the end
+    "fairseq-odd": design_of(
+        "tensor2tensor", 11, lanes=2, generators=1, row_offset=2, zero_row=5, mask="counted", max_position=40
+    ),
+    "slow": design_of("marian", 24, lanes=16, generators=2, data_width=8, fraction_bits=6),
+}
+LIGHT = Stalls(seed=1)
+HEAVY = Stalls(seed=2, data=0.3, token=0.4, output=0.3, registers=0.3)
+
+
+@pytest.mark.parametrize("name", DESIGNS)
+def test_amaranth_is_bit_exact(name):
+    design = DESIGNS[name]
+    stream = mixed_tokens(design, 40, 3)
+    wanted = run_model(design, stream)
+    assert wanted.error.any() and not wanted.error.all()
+    for stalls in (LIGHT, HEAVY):
+        assert simulate(design, stream, stalls).same(wanted)
+
+
+@pytest.mark.parametrize("name", DESIGNS)
+def test_amaranth_keeps_to_the_framing_rules(name):
+    design = DESIGNS[name]
+    stream = faulty(mixed_tokens(design, 30, 4), design, 5)
+    wanted = run_model(design, stream)
+    assert wanted.beats != 30 * design.beats_per_token or stream.beats != wanted.beats
+    assert simulate(design, stream, HEAVY).same(wanted)
+
+
+@pytest.mark.parametrize("name", ["marian-odd", "fairseq-odd"])
+def test_the_verilog_is_bit_exact_in_verilator(name, emitted):
+    design = DESIGNS[name]
+    stream = mixed_tokens(design, 20_000, 6)
+    session = Session(registers=(scanned(), read("geometry_crc")))
+    wanted = run_model(design, stream)
+    for stalls in (LIGHT, HEAVY):
+        output = run_verilator(emitted(design), design, stream, stalls, session)
+        assert output.same(wanted)
+        assert output.answers[1].value == slot_crc(design)
+    broken = faulty(stream, design, 7)
+    assert run_verilator(emitted(design), design, broken, HEAVY).same(run_model(design, broken))
+
+
+@pytest.mark.parametrize("name", ["marian-odd", "fairseq-odd", "paper"])
+def test_the_verilog_is_bit_exact_in_icarus(name, emitted):
+    design = DESIGNS[name]
+    whole = mixed_tokens(design, 120, 8)
+    stream = faulty(whole, design, 9, sendable=True)
+    session = Session(registers=(scanned(), read("geometry_crc")))
+    output = run_cocotb("icarus", emitted(design), design, stream, HEAVY, session)
+    assert output.same(run_model(design, stream))
+    assert output.answers[1].value == slot_crc(design)
