@@ -45,12 +45,11 @@ class _Bench:
     def __init__(
         self, ports: Any, design: SinusoidalDesign, stream: SinusoidalInput, stalls: Stalls, session: Session
     ) -> None:
-        self.ports, self.design, self.stalls, self.session = ports, design, stalls, session
+        self.ports, self.design, self.stream, self.stalls, self.session = ports, design, stream, stalls, session
         self.reset = Signal()
-        self.tokens = [int(low) | int(high) << 32 for low, high in stream.descriptors]
-        self.beats = input_words(design, stream)
         self.random = np.random.default_rng(stalls.seed)
         self.host = Host(ports, stalls.registers, np.random.default_rng(stalls.seed + 1))
+        self.expected = len(session.registers) + len(session.meanwhile)
         self.seen: list[tuple[int, int, int, int, int]] = []
         self.figures: dict[str, Any] = {}
 
@@ -63,32 +62,45 @@ class _Bench:
         await self.host.run(ctx, self.session.meanwhile)
 
     async def run(self, ctx: Any) -> None:
-        ports, stalls, session = self.ports, self.stalls, self.session
+        ports, session = self.ports, self.session
         ctx.set(self.reset, 1)
         await ctx.tick().repeat(2)
+        if ctx.get(ports.m_axis_tvalid):
+            raise EngineError("amaranth: m_axis_tvalid was high in reset")
         ctx.set(self.reset, 0)
+        if session.interrupted is not None:
+            await self.drive(ctx, session.interrupted, session.interrupted_clocks)
+            self.seen.clear()
+            for valid in (ports.s_axis_token_tvalid, ports.s_axis_tvalid):
+                ctx.set(valid, 0)
+        ctx.set(ports.m_axis_tready, 1)
         await self.host.run(ctx, session.registers)
-        expected = len(session.registers) + len(session.meanwhile)
+        ctx.set(ports.m_axis_tready, 0)
+        await self.drive(ctx, self.stream, None)
+
+    async def drive(self, ctx: Any, stream: SinusoidalInput, most: int | None) -> None:
+        """Offer ``stream``, for ``most`` clocks or until the unit is done."""
+        ports, stalls, session = self.ports, self.stalls, self.session
+        tokens = [int(low) | int(high) << 32 for low, high in stream.descriptors]
+        beats = input_words(self.design, stream)
         keeps = self.design.has_keep
         data = Cat(ports.s_axis_tdata, *([ports.s_axis_tkeep] if keeps else []), ports.s_axis_tid, ports.s_axis_tlast)
-        nothing = Signal(1)
         payload = (
-            ports.m_axis_tdata, ports.m_axis_tkeep if keeps else nothing, ports.m_axis_tid, ports.m_axis_tuser,
+            ports.m_axis_tdata, ports.m_axis_tkeep if keeps else Signal(), ports.m_axis_tid, ports.m_axis_tuser,
             ports.m_axis_tlast,
         )  # fmt: skip
         flags = Cat(ports.s_axis_token_tready, ports.s_axis_tready, ports.m_axis_tvalid)
         taken, offered, token_taken, token_offered = 0, 0, 0, 0
-        held = None
-        quiet = idle = clock = 0
-        early = first_taken = None
+        held = early = first_taken = None
         clocks: list[int] = []
-        while quiet < QUIET_CLOCKS + self.design.groups:
-            self.host.clock = clock
-            if token_offered == token_taken < len(self.tokens) and not self._rests(stalls.token):
-                ctx.set(ports.s_axis_token_tdata, self.tokens[token_taken])
+        quiet = idle = clock = 0
+        while quiet < QUIET_CLOCKS + self.design.groups and clock != most:
+            self.host.clock = clock if most is None else -1
+            if token_offered == token_taken < len(tokens) and not self._rests(stalls.token):
+                ctx.set(ports.s_axis_token_tdata, tokens[token_taken])
                 token_offered += 1
-            if offered == taken < len(self.beats) and clock >= session.data_start and not self._rests(stalls.data):
-                ctx.set(data, self.beats[taken])
+            if offered == taken < len(beats) and clock >= session.data_start and not self._rests(stalls.data):
+                ctx.set(data, beats[taken])
                 offered += 1
                 early = token_taken if early is None else early
             ctx.set(ports.s_axis_token_tvalid, token_offered > token_taken)
@@ -112,8 +124,8 @@ class _Bench:
                     moved = True
             elif held is not None:
                 raise EngineError(f"amaranth: in clock {clock}: m_axis_tvalid fell before the beat was taken")
-            all_taken = token_taken == len(self.tokens) and taken == len(self.beats)
-            all_taken &= len(self.host.answers) == expected
+            all_taken = token_taken == len(tokens) and taken == len(beats)
+            all_taken &= len(self.host.answers) == self.expected
             quiet = 0 if moved or not all_taken else quiet + ready
             idle = 0 if moved or clock < max(session.output_start, session.data_start) else idle + 1
             clock += 1

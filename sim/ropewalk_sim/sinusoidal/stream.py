@@ -113,6 +113,8 @@ class Session:
     meanwhile: tuple[Access, ...] = ()
     output_start: int = 0
     data_start: int = 0
+    interrupted: SinusoidalInput | None = None
+    interrupted_clocks: int = 0
 
 
 def descriptors_of(
