@@ -1,5 +1,8 @@
 """The emitted Verilog in Verilator and Icarus, and the gateware in Amaranth's simulator, against the model."""
 
+import math
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from ropewalk.tables.sinusoidal_words import slot_crc
@@ -8,15 +11,11 @@ from ropewalk_sim.sinusoidal.amaranth import simulate
 from ropewalk_sim.sinusoidal.cosim import run_cocotb
 from ropewalk_sim.sinusoidal.model import run_model
 from ropewalk_sim.sinusoidal.scenarios import (
-    COUNTERS,
     design_of,
     faulty,
-    load_design,
     mixed_tokens,
     read,
-    read_counters,
     scanned,
-    write,
 )
 from ropewalk_sim.sinusoidal.stream import Session, descriptors_of, whole_tokens
 from ropewalk_sim.sinusoidal.verilator import run_verilator
@@ -58,14 +57,34 @@ def test_amaranth_keeps_to_the_framing_rules(name):
 def test_the_verilog_is_bit_exact_in_verilator(name, emitted):
     design = DESIGNS[name]
     stream = mixed_tokens(design, 20_000, 6)
-    session = Session(registers=(scanned(), read("geometry_crc")))
+    session = Session(registers=(scanned(), read("geometry_crc")), data_start=200)
     wanted = run_model(design, stream)
     for stalls in (LIGHT, HEAVY):
         output = run_verilator(emitted(design), design, stream, stalls, session)
         assert output.same(wanted)
         assert output.answers[1].value == slot_crc(design)
+        if stalls is LIGHT:
+            assert output.clocks[-1] - output.clocks[0] == wanted.beats - 1  # no bubble in 80,000 beats
     broken = faulty(stream, design, 7)
     assert run_verilator(emitted(design), design, broken, HEAVY).same(run_model(design, broken))
+
+
+def test_every_phase_of_a_small_unit(emitted):
+    """8-bit coefficients look at 19 bits of a phase: a step of one of those, and every one of the 2**19 rows."""
+    design = design_of("paper", 2, lanes=2, data_width=8, fraction_bits=4, coefficient_width=8)
+    turn = replace(design.geometry, inverse_frequency=(2 * math.pi / 2**19,))
+    design = replace(design, geometry=turn)
+    assert design.sine.reduced_phase_bits == 19
+    rows = np.arange(1 << 19)
+    x = np.random.default_rng(1).integers(-128, 127, (len(rows), 2), endpoint=True)
+    stream = whole_tokens(design, descriptors_of(rows), x)
+    output = run_verilator(emitted(design), design, stream, session=Session(registers=(scanned(),), data_start=100))
+    assert output.same(run_model(design, stream))
+    assert output.clocks[-1] - output.clocks[0] == output.beats - 1  # a beat per clock
+    angle = 2 * math.pi * rows[:, None] / 2**19
+    exact = x + 16 * np.concatenate([np.sin(angle), np.cos(angle)], axis=1)
+    inside = np.abs(exact) <= 127
+    assert np.abs(output.data - exact)[inside].max() <= design.error_bound < 0.52
 
 
 @pytest.mark.parametrize("name", ["marian-odd", "fairseq-odd", "paper"])
