@@ -118,7 +118,7 @@ class _Bench:
         )  # fmt: skip
         data = _Source(
             [
-                int.from_bytes(row.tobytes(), "little") | keep << 8 * octets | tid << 9 * octets | last << 9 * octets + 8
+                int.from_bytes(row.tobytes(), "little") | (keep | tid << octets | last << octets + 8) << 8 * octets
                 for row, keep, tid, last in zip(
                     stream.data, _bits(stream.keep), stream.tid.tolist(), stream.last.tolist(), strict=True
                 )
