@@ -10,6 +10,8 @@
 #include <cstring>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
+#include <utility>
 
 #include "Vropewalk.h"
 #include "register_port.h"
@@ -68,8 +70,8 @@ struct Run {
     int64_t last_output_clock;
     int64_t early_tokens;       // taken before the first data beat was offered
     Host host;
-    const uint32_t* keep_words; // TKEEP of each beat; not looked at where the top has none
-    uint32_t* out_keep_words;
+    const uint32_t* keep;       // TKEEP, where the top has it: KEEP_WORDS a beat
+    uint32_t* out_keep;
 };
 
 // Ports are plain integers to 64 bits, arrays of 32-bit words beyond.
@@ -89,25 +91,23 @@ template <std::size_t N> void get(const VlWide<N>& port, uint32_t* words) {
 }
 template <typename Port> constexpr int words_of() { return (sizeof(Port) + 3) / 4; }
 
+// TKEEP is there in units whose rows may end inside a beat.
+template <typename Top, typename = void> struct Keep {
+    static constexpr int words = 0;
+    static void put_in(Top&, const uint32_t*) {}
+    static void get_out(const Top&, uint32_t*) {}
+};
+template <typename Top> struct Keep<Top, std::void_t<decltype(std::declval<Top>().s_axis_tkeep)>> {
+    static constexpr int words = words_of<std::remove_reference_t<decltype(std::declval<Top>().s_axis_tkeep)>>();
+    static void put_in(Top& top, const uint32_t* bits) { put(top.s_axis_tkeep, bits); }
+    static void get_out(const Top& top, uint32_t* bits) { get(top.m_axis_tkeep, bits); }
+};
+constexpr int KEEP_WORDS = Keep<Vropewalk>::words;
+
 using Data = std::remove_reference_t<decltype(std::declval<Vropewalk>().s_axis_tdata)>;
 using Token = std::remove_reference_t<decltype(std::declval<Vropewalk>().s_axis_token_tdata)>;
 constexpr int DATA_WORDS = words_of<Data>();
 constexpr int TOKEN_WORDS = words_of<Token>();
-
-// TKEEP of a top that has it: a place for a beat's words; nothing is done for a top without.
-template <typename Top> auto put_keep(Top& top, const uint32_t* words, int) -> decltype((void)top.s_axis_tkeep) {
-    put(top.s_axis_tkeep, words);
-}
-template <typename Top> void put_keep(Top&, const uint32_t*, long) {}
-template <typename Top> auto get_keep(const Top& top, uint32_t* words, int) -> decltype((void)top.m_axis_tkeep) {
-    get(top.m_axis_tkeep, words);
-}
-template <typename Top> void get_keep(const Top&, uint32_t*, long) {}
-template <typename Top> constexpr auto keep_words_of(int) -> decltype((void)std::declval<Top>().s_axis_tkeep, 0) {
-    return words_of<std::remove_reference_t<decltype(std::declval<Top>().s_axis_tkeep)>>();
-}
-template <typename Top> constexpr int keep_words_of(long) { return 0; }
-constexpr int KEEP_WORDS = keep_words_of<Vropewalk>(0);
 
 bool offers(Source& source, int64_t clock) {
     if (source.offered) return true;
@@ -197,9 +197,9 @@ struct Bench {
         if (offers(run.token, run.clock)) put(top.s_axis_token_tdata, run.token_words + run.token.taken * TOKEN_WORDS);
         if (offers(run.data, run.clock)) {
             put(top.s_axis_tdata, run.data_words + run.data.taken * DATA_WORDS);
-            if constexpr (KEEP_WORDS > 0) put_keep(top, run.keep_words + run.data.taken * KEEP_WORDS, 0);
             top.s_axis_tid = run.tid[run.data.taken];
             top.s_axis_tlast = run.last[run.data.taken];
+            Keep<Vropewalk>::put_in(top, run.keep + run.data.taken * KEEP_WORDS);
             if (run.early_tokens < 0) run.early_tokens = run.token.taken;
         }
         const bool ready =
@@ -235,10 +235,10 @@ struct Bench {
             return held ? VALID_DROPPED : RUNNING;
         }
         get(top.m_axis_tdata, words);
-        get_keep(top, keep, 0);
         tid = top.m_axis_tid;
         last = top.m_axis_tlast;
         user = top.m_axis_tuser;
+        Keep<Vropewalk>::get_out(top, keep);
         if (held && (std::memcmp(words, held_words, sizeof words) || std::memcmp(keep, held_keep, sizeof keep) || tid != held_tid || last != held_last ||
                      user != held_user))
             return PAYLOAD_CHANGED;
@@ -254,8 +254,7 @@ struct Bench {
         }
         if (run.given == run.capacity) return TOO_MANY;
         std::memcpy(run.out_words + run.given * DATA_WORDS, words, sizeof words);
-        if constexpr (KEEP_WORDS > 0)
-            std::memcpy(run.out_keep_words + run.given * KEEP_WORDS, keep, 4 * KEEP_WORDS);
+        std::memcpy(run.out_keep + run.given * KEEP_WORDS, keep, 4 * KEEP_WORDS);
         run.out_tid[run.given] = tid;
         run.out_last[run.given] = last;
         run.out_user[run.given] = user;

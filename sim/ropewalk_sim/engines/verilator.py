@@ -44,7 +44,7 @@ RUNTIME = ("verilated.cpp", "verilated_threads.cpp")
 
 RUNNING, DONE, HUNG, TOO_MANY, VALID_DROPPED, PAYLOAD_CHANGED, VALID_IN_RESET, BROKEN = range(8)
 PORT_SILENT, PORT_UNASKED, PORT_CHANGED, POLLS_ENDLESS = range(8, 12)
-FAULTS = {
+_FAULTS = {
     TOO_MANY: "more beats came out than went in",
     VALID_DROPPED: "m_axis_tvalid fell before the beat was taken",
     PAYLOAD_CHANGED: "the payload of m_axis changed before the beat was taken",
@@ -56,12 +56,10 @@ FAULTS = {
 }
 
 # The current directory belongs to the whole process; the ROM files are found through it.
-directory_lock = threading.Lock()
+_directory_lock = threading.Lock()
 
 
-class Source(ctypes.Structure):
-    """One stream that goes in, as ``harness.cpp`` has it."""
-
+class _Source(ctypes.Structure):
     _fields_ = (
         *((name, ctypes.c_int64) for name in ("beats", "start")),
         *((name, ctypes.c_uint64) for name in ("random", "stall")),
@@ -70,22 +68,20 @@ class Source(ctypes.Structure):
     )
 
 
-class Run(ctypes.Structure):
-    """A run, as ``harness.cpp`` has it."""
-
+class _Run(ctypes.Structure):
     _fields_ = (
         *((name, ctypes.c_void_p) for name in ("token_words", "data_words", "tid", "last")),
         *((name, ctypes.c_void_p) for name in ("out_words", "out_tid", "out_last", "out_user")),
         *((name, ctypes.c_int64) for name in ("capacity", "given", "output_start")),
         *((name, ctypes.c_uint64) for name in ("output_random", "output_stall")),
         ("output_waits", ctypes.c_int64),
-        ("token", Source),
-        ("data", Source),
+        ("token", _Source),
+        ("data", _Source),
         *((name, ctypes.c_int64) for name in ("clock", "quiet_limit", "hang_limit", "quiet", "idle")),
         *((name, ctypes.c_int64) for name in ("first_data_clock", "first_output_clock", "last_output_clock")),
         ("early_tokens", ctypes.c_int64),
         ("host", Host),
-        *((name, ctypes.c_void_p) for name in ("keep_words", "out_keep_words")),
+        *((name, ctypes.c_void_p) for name in ("keep", "out_keep")),
     )
 
 
@@ -112,9 +108,14 @@ class VerilatorEngine:
             library = ctypes.CDLL(str(path))
         except OSError as error:
             raise EngineError(f"the compiled library cannot be loaded ({error}); delete {path.parent}") from None
-        declare(library)
+        library.rw_open.restype = ctypes.c_void_p
+        library.rw_message.restype = ctypes.c_char_p
+        for name in ("rw_close", "rw_message", "rw_start"):
+            getattr(library, name).argtypes = [ctypes.c_void_p]
+        library.rw_reset.argtypes = [ctypes.c_void_p, ctypes.c_int64]
+        library.rw_step.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64]
         found = (library.rw_data_words(), library.rw_token_words(), library.rw_run_bytes())
-        wanted = (data_words(self._design), 2, ctypes.sizeof(Run))
+        wanted = (data_words(self._design), 2, ctypes.sizeof(_Run))
         if found != wanted:
             raise EngineError(
                 f"the ports of {self._folder / 'ropewalk.v'} are not those of its design.json: words of data, words of "
@@ -158,7 +159,7 @@ class VerilatorEngine:
             library.rw_close(handle)
 
     def _start(self, handle: int) -> None:
-        with directory_lock:
+        with _directory_lock:
             here = os.open(".", os.O_RDONLY)
             try:
                 os.chdir(self._folder)
@@ -174,21 +175,11 @@ class VerilatorEngine:
             raise EngineError(f"verilator: {self._message(handle)}")
         if status == HUNG:
             raise EngineError(f"verilator: nothing moved for {HANG_CLOCKS} clocks: {bench.waiting()}")
-        if status in FAULTS:
-            raise EngineError(f"verilator: in clock {bench.run.clock}: {FAULTS[status]}")
+        if status in _FAULTS:
+            raise EngineError(f"verilator: in clock {bench.run.clock}: {_FAULTS[status]}")
 
     def _message(self, handle: int) -> str:
         return self._library.rw_message(handle).decode(errors="replace")
-
-
-def declare(library: ctypes.CDLL) -> None:
-    """State the types of the library's functions."""
-    library.rw_open.restype = ctypes.c_void_p
-    library.rw_message.restype = ctypes.c_char_p
-    for name in ("rw_close", "rw_message", "rw_start"):
-        getattr(library, name).argtypes = [ctypes.c_void_p]
-    library.rw_reset.argtypes = [ctypes.c_void_p, ctypes.c_int64]
-    library.rw_step.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64]
 
 
 class _Bench:
@@ -208,14 +199,14 @@ class _Bench:
         self._accesses = access_table((*script.registers, *script.meanwhile))
         seeds = [int(state) | 1 for state in states]
         token, data, output = (int(share * 2**32) for share in (stalls.token, stalls.data, stalls.output))
-        self.run = Run(
+        self.run = _Run(
             *(array.ctypes.data for array in (*self._in, *self._out)),
             capacity=beats,
             output_start=script.output_start,
             output_random=seeds[2],
             output_stall=output,
-            token=Source(beats=stream.tokens, start=script.token_start, random=seeds[0], stall=token),
-            data=Source(beats=beats, start=script.data_start, random=seeds[1], stall=data),
+            token=_Source(beats=stream.tokens, start=script.token_start, random=seeds[0], stall=token),
+            data=_Source(beats=beats, start=script.data_start, random=seeds[1], stall=data),
             quiet_limit=QUIET_CLOCKS + 2 * design.pairs * design.clocks_per_pair,
             hang_limit=HANG_CLOCKS,
             first_data_clock=-1,

@@ -35,9 +35,7 @@ def exact_rows(form: str, dimension: int, rows: ArrayLike) -> NDArray[np.float64
     return exact_elements(frequencies, dimension, half=form != "paper", rows=rows)
 
 
-def exact_elements(
-    frequencies: Sequence[Any], dimension: int, *, half: bool, rows: ArrayLike
-) -> NDArray[np.float64]:
+def exact_elements(frequencies: Sequence[Any], dimension: int, *, half: bool, rows: ArrayLike) -> NDArray[np.float64]:
     """The same from frequencies in radians per row, each taken exactly."""
     cosine, sine = exact_cosine_sine(exact_turns(frequencies, rows))
     n = len(frequencies)

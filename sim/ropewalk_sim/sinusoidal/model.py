@@ -64,7 +64,9 @@ def add_encodings(design: SinusoidalDesign, x: ArrayLike, rows: ArrayLike) -> Wo
     return np.clip(np.asarray(x) + encodings(design, rows), design.data.minimum, design.data.maximum)
 
 
-def token_rows(design: SinusoidalDesign, descriptors: np.ndarray, offset: int = 0) -> tuple[Words, np.ndarray, np.ndarray]:
+def token_rows(
+    design: SinusoidalDesign, descriptors: np.ndarray, offset: int = 0
+) -> tuple[Words, np.ndarray, np.ndarray]:
     """Of descriptors ``uint32 [tokens, 2]``: the row, whether it is added, and whether the token is in error.
 
     ``offset`` is the register of that name.

@@ -58,7 +58,9 @@ def faulty(stream: SinusoidalInput, design: SinusoidalDesign, seed: int, *, send
     beats = design.beats_per_token
     rows: list[tuple[int, int, bool, bool]] = []  # beat of the stream, tag, last, all kept that should be
     for token in range(stream.tokens):
-        own = [(token * beats + place, int(stream.tid[token * beats]), place == beats - 1, True) for place in range(beats)]
+        own = [
+            (token * beats + place, int(stream.tid[token * beats]), place == beats - 1, True) for place in range(beats)
+        ]
         kind = rng.integers(0, 8)
         if kind == 0 and beats > 1:  # too short
             own = own[: rng.integers(1, beats)]

@@ -13,7 +13,7 @@ from ropewalk.errors import InputError
 from ropewalk.gateware.sinusoidal.layouts import MASKED
 from ropewalk_sim.errors import EngineError
 from ropewalk_sim.quantise import check_array, check_finite, check_range, is_float, quantise
-from ropewalk_sim.registers import Access, Answer
+from ropewalk_sim.registers import Answer
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -69,8 +69,7 @@ class SinusoidalOutput:
     """Everything that came out of a unit, and when; the model has no clocks.
 
     ``data``, ``tid``, ``last``, ``keep`` as on the input; ``error`` is ``bool [beats]``. ``answers`` are those of the
-    register port. ``clocks`` are those in which the beats were taken, ``first_token_clock`` that of the first
-    descriptor; they are counted from 0, the first one after reset and the accesses before the streams.
+    register port. Clocks are counted from 0, the first one after reset and the accesses before the streams.
     ``early_tokens`` were taken before the first data beat was offered.
     """
 
@@ -79,8 +78,8 @@ class SinusoidalOutput:
     last: np.ndarray
     error: np.ndarray
     keep: np.ndarray
-    clocks: np.ndarray | None = None
-    first_token_clock: int | None = None
+    first_output_clock: int | None = None
+    last_output_clock: int | None = None
     early_tokens: int = 0
     answers: tuple[Answer, ...] = ()
 
@@ -89,32 +88,15 @@ class SinusoidalOutput:
         """Number of output beats."""
         return len(self.data)
 
-    def beats_per_clock(self, skipped: int = 0) -> float:
-        """Throughput from the output beat number ``skipped`` to the last. Raises ``ValueError`` for the model's."""
-        if self.clocks is None:
-            raise ValueError("the model has no clocks")
-        return (self.beats - 1 - skipped) / int(self.clocks[-1] - self.clocks[skipped])
+    @property
+    def beats_per_clock(self) -> float:
+        """Throughput from the first output beat to the last; 0 for the model."""
+        return (self.beats - 1) / ((self.last_output_clock or 0) - (self.first_output_clock or 0) or np.inf)
 
     def same(self, other: "SinusoidalOutput") -> bool:
         """Whether both gave the same beats, in every bit of every field."""
         names = ("data", "tid", "last", "error", "keep")
         return all(np.array_equal(getattr(self, name), getattr(other, name)) for name in names)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Session:
-    """What is done beside offering the streams.
-
-    ``registers`` are accesses before the streams begin, ``meanwhile`` while they flow; ``output_start`` and
-    ``data_start`` are the clocks before which the output is held and no data is offered.
-    """
-
-    registers: tuple[Access, ...] = ()
-    meanwhile: tuple[Access, ...] = ()
-    output_start: int = 0
-    data_start: int = 0
-    interrupted: SinusoidalInput | None = None
-    interrupted_clocks: int = 0
 
 
 def descriptors_of(

@@ -85,9 +85,7 @@ def test_the_words_of_a_slot():
     assert slot_load_words(other)[4] == NO_ROW
 
 
-@pytest.mark.parametrize(
-    "preset", ["whisper-tiny-encoder", "transformer-base", "tensor2tensor-base"]
-)
+@pytest.mark.parametrize("preset", ["whisper-tiny-encoder", "transformer-base", "tensor2tensor-base"])
 def test_presets_make_designs(preset):
     design = SinusoidalDesign(geometry=read_model(preset))
     assert design.beats_per_token == design.dimension // 4

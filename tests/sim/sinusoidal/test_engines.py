@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 from ropewalk.tables.sinusoidal_words import slot_crc
 from ropewalk_sim.beats import Stalls
-from ropewalk_sim.sinusoidal.amaranth import simulate
-from ropewalk_sim.sinusoidal.cosim import run_cocotb
+from ropewalk_sim.sinusoidal.engines import run_engine, simulate
 from ropewalk_sim.sinusoidal.model import run_model
 from ropewalk_sim.sinusoidal.scenarios import (
     design_of,
@@ -17,8 +16,8 @@ from ropewalk_sim.sinusoidal.scenarios import (
     read,
     scanned,
 )
-from ropewalk_sim.sinusoidal.stream import Session, descriptors_of, whole_tokens
-from ropewalk_sim.sinusoidal.verilator import run_verilator
+from ropewalk_sim.sinusoidal.stream import descriptors_of, whole_tokens
+from ropewalk_sim.units.script import UnitScript
 
 DESIGNS = {
     "paper": design_of("paper", 12, lanes=4, generators=2, row_offset=0),
@@ -57,16 +56,16 @@ def test_amaranth_keeps_to_the_framing_rules(name):
 def test_the_verilog_is_bit_exact_in_verilator(name, emitted):
     design = DESIGNS[name]
     stream = mixed_tokens(design, 20_000, 6)
-    session = Session(registers=(scanned(), read("geometry_crc")), data_start=200)
+    script = UnitScript(registers=(scanned(), read("geometry_crc")), output_start=200)
     wanted = run_model(design, stream)
     for stalls in (LIGHT, HEAVY):
-        output = run_verilator(emitted(design), design, stream, stalls, session)
+        output = run_engine("verilator", emitted(design), design, stream, stalls, script)
         assert output.same(wanted)
         assert output.answers[1].value == slot_crc(design)
         if stalls is LIGHT:
-            assert output.clocks[-1] - output.clocks[0] == wanted.beats - 1  # no bubble in 80,000 beats
+            assert output.beats_per_clock == 1  # no bubble in 80,000 beats
     broken = faulty(stream, design, 7)
-    assert run_verilator(emitted(design), design, broken, HEAVY).same(run_model(design, broken))
+    assert run_engine("verilator", emitted(design), design, broken, HEAVY).same(run_model(design, broken))
 
 
 def test_every_phase_of_a_small_unit(emitted):
@@ -78,9 +77,11 @@ def test_every_phase_of_a_small_unit(emitted):
     rows = np.arange(1 << 19)
     x = np.random.default_rng(1).integers(-128, 127, (len(rows), 2), endpoint=True)
     stream = whole_tokens(design, descriptors_of(rows), x)
-    output = run_verilator(emitted(design), design, stream, session=Session(registers=(scanned(),), data_start=100))
+    output = run_engine(
+        "verilator", emitted(design), design, stream, script=UnitScript(registers=(scanned(),), output_start=100)
+    )
     assert output.same(run_model(design, stream))
-    assert output.clocks[-1] - output.clocks[0] == output.beats - 1  # a beat per clock
+    assert output.beats_per_clock == 1  # a beat per clock
     angle = 2 * math.pi * rows[:, None] / 2**19
     exact = x + 16 * np.concatenate([np.sin(angle), np.cos(angle)], axis=1)
     inside = np.abs(exact) <= 127
@@ -92,7 +93,7 @@ def test_the_verilog_is_bit_exact_in_icarus(name, emitted):
     design = DESIGNS[name]
     whole = mixed_tokens(design, 120, 8)
     stream = faulty(whole, design, 9, sendable=True)
-    session = Session(registers=(scanned(), read("geometry_crc")))
-    output = run_cocotb("icarus", emitted(design), design, stream, HEAVY, session)
+    script = UnitScript(registers=(scanned(), read("geometry_crc")))
+    output = run_engine("icarus", emitted(design), design, stream, HEAVY, script)
     assert output.same(run_model(design, stream))
     assert output.answers[1].value == slot_crc(design)

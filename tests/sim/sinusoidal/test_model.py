@@ -111,19 +111,19 @@ def test_the_amplitude_scales_the_encoding():
 def second_model(design, row, pair):
     """Sine and cosine of one pair in LSBs, from the pages alone, with integers: the rows of docs/sinusoidal.md."""
     c, p = design.coefficient_width, design.phase_bits
-    l, t = (c + 1) // 2, min(p, c + 11)
-    b, r, m_bits = l + 5, c + 4, c + 3
-    n, e = t - 3 - l, b + t - 3
+    index_bits, t = (c + 1) // 2, min(p, c + 11)
+    b, r, m_bits = index_bits + 5, c + 4, c + 3
+    n, e = t - 3 - index_bits, b + t - 3
     with mpmath.workprec(200):
         frequency = mpmath.mpf(design.geometry.inverse_frequency[pair])
         step = int(mpmath.floor(frequency / (2 * mpmath.pi) * 2**p + mpmath.mpf(0.5))) % 2**p
         phase = row * step % 2**p >> p - t
         q, odd, place = phase >> t - 2, phase >> t - 3 & 1, phase % 2 ** (t - 3)
         g = 2 ** (t - 3) - place if odd else place
-        k = min(g >> n, 2**l - 1)
+        k = min(g >> n, 2**index_bits - 1)
         delta = g - k * 2**n - 2 ** (n - 1)
-        theta = mpmath.pi / 4 * (k + mpmath.mpf(0.5)) / 2**l
-        rho = 1 - (mpmath.pi / 8 / 2**l) ** 2 / 4
+        theta = mpmath.pi / 4 * (k + mpmath.mpf(0.5)) / 2**index_bits
+        rho = 1 - (mpmath.pi / 8 / 2**index_bits) ** 2 / 4
         up = lambda x: int(mpmath.floor(x + mpmath.mpf(0.5)))  # noqa: E731
         s, v = up(rho * mpmath.sin(theta) * 2**r), up((1 - rho * mpmath.cos(theta)) * 2**r)
         slope, fall = up(mpmath.pi / 4 * mpmath.cos(theta) * 2**b), up(mpmath.pi / 4 * mpmath.sin(theta) * 2**b)

@@ -1,6 +1,6 @@
 """The adder: elements plus encodings, saturated."""
 
-from amaranth.hdl import Mux, Module, Shape, Signal
+from amaranth.hdl import Module, Mux, Shape, Signal
 from amaranth.lib import data
 from amaranth.lib.wiring import In, Out
 

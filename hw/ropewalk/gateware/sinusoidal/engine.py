@@ -131,7 +131,10 @@ class SinusoidalEngine(Component):
             store.row_begun.eq(source.begun),
             *(source.amplitudes[place].eq(store.headers[place].amplitude) for place in range(2)),
             *(getattr(source, name).eq(getattr(store, name)) for name in ("load", "load_place", "load_pair")),
-            *(getattr(source, name).eq(getattr(store, name)) for name in ("load_step", "read", "read_place", "read_pair")),
+            *(
+                getattr(source, name).eq(getattr(store, name))
+                for name in ("load_step", "read", "read_place", "read_pair")
+            ),
             store.granted.eq(source.granted),
             store.step.eq(source.step),
             joiner.words.eq(source.words),

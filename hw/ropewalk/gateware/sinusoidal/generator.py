@@ -65,7 +65,7 @@ class PairGenerator(Component):
 
     @property
     def latency(self) -> int:
-        """Clocks from an address to the sine: the steps, the phase, the magnitudes, the quarter turn, rounding, sign."""
+        """Clocks from an address to the sine: steps, phase, magnitudes, quarter turn, amplitude, rounding, sign."""
         return self._to_amplitude + (self._amplitude["sine"].latency if self._amplitude else 0) + 2
 
     @property

@@ -90,7 +90,9 @@ def beat_layout(design: SinusoidalDesign) -> data.StructLayout:
 
 def result_layout(design: SinusoidalDesign) -> data.StructLayout:
     """A beat as it goes out."""
-    return data.StructLayout({"elements": data.ArrayLayout(design.data.shape, design.elements), "side": side_layout(design)})
+    return data.StructLayout(
+        {"elements": data.ArrayLayout(design.data.shape, design.elements), "side": side_layout(design)}
+    )
 
 
 def event_layout(design: SinusoidalDesign) -> data.StructLayout:

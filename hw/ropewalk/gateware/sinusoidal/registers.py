@@ -33,7 +33,7 @@ IDENTITY = int.from_bytes(b"SINE", "little")
 
 
 class Registers(Component):
-    """All registers of a sinusoidal adder. Latencies of an access: :class:`~ropewalk.gateware.register_port.RegisterPort`.
+    """All registers of a sinusoidal adder. Accesses: :class:`~ropewalk.gateware.register_port.RegisterPort`.
 
     Members
     -------

@@ -24,7 +24,7 @@ SCAN_SHARE = 64
 """A scan of the step memory waits at most so many clocks for its turn, and takes at most that share of them."""
 
 _ROUND_TRIP = 5
-"""Clocks from taking a word until its place is used again, beside those of the pipeline: counted, seen, held, queued."""
+"""Clocks from taking a word until its place is used again, beside the pipeline: counted, seen, held, queued."""
 
 _LATE = 3
 """Words that may be begun while it is found that there is no room for them."""
@@ -183,9 +183,7 @@ class RowSource(Component):
 
         # A group is issued only when there is a place for the word that it ends.
         limits = []
-        for number, (plan, assembler, depth) in enumerate(
-            zip(self._plans, self._assemblers, self.depths, strict=True)
-        ):
+        for number, (plan, assembler, depth) in enumerate(zip(self._plans, self._assemblers, self.depths, strict=True)):
             m.submodules[f"assembler_{number}"] = assembler
             m.d.comb += [assembler.valid.eq(valid), assembler.last.eq(last)]
             for place, generator in enumerate(generators):

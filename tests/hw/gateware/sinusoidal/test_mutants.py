@@ -13,10 +13,10 @@ from ropewalk.gateware.sinusoidal import adder, descriptor, engine, generator, j
 from ropewalk.tables.sinusoidal_words import slot_crc
 from ropewalk_sim.beats import Stalls
 from ropewalk_sim.errors import EngineError
-from ropewalk_sim.sinusoidal.amaranth import simulate
+from ropewalk_sim.sinusoidal.engines import simulate
 from ropewalk_sim.sinusoidal.model import run_model
 from ropewalk_sim.sinusoidal.scenarios import design_of, faulty, mixed_tokens, read, scanned
-from ropewalk_sim.sinusoidal.stream import Session
+from ropewalk_sim.units.script import UnitScript
 
 # 20 of 21 fraction bits: every second value is a tie, and every error of a sine shows.
 DESIGN = design_of(
@@ -100,7 +100,8 @@ MUTANTS = {
     "sums that wrap": (SCALED, patched(adder, "Mux", lambda _, clipped, plain: plain)),
     "rows cut short and not drained": (DESIGN, patched(engine, "Joiner", around(joiner.Joiner, never_cut_short))),
     "a position past the limit": (
-        DESIGN, patched(engine, "DescriptorPort", around(descriptor.DescriptorPort, one_position_more))
+        DESIGN,
+        patched(engine, "DescriptorPort", around(descriptor.DescriptorPort, one_position_more)),
     ),
     "another shape in the CRC": (DESIGN, patched(store, "shape_words", lambda design: (design.dimension + 1, 0))),
 }
@@ -109,8 +110,8 @@ MUTANTS = {
 def run(design: Any) -> bool:
     """Whether the gateware, as it is now, gives what the model gives, and the CRC of the slot."""
     stream = faulty(mixed_tokens(design, 40, 21), design, 22)
-    session = Session(registers=(scanned(), read("geometry_crc")))
-    output = simulate(design, stream, Stalls(seed=5, data=0.1, output=0.1), session)
+    script = UnitScript(registers=(scanned(), read("geometry_crc")))
+    output = simulate(design, stream, Stalls(seed=5, data=0.1, output=0.1), script)
     return output.same(run_model(design, stream)) and output.answers[1].value == slot_crc(design)
 
 

@@ -46,7 +46,8 @@ def test_no_group_ends_two_words_in_any_shape():
 
 
 @pytest.mark.parametrize(
-    ("n", "cosines", "lanes", "group"), [(5, 4, 8, 4), (6, 5, 4, 2), (7, 7, 8, 4), (3, 3, 2, 1), (13, 13, 16, 4), (1, 1, 4, 1)]
+    ("n", "cosines", "lanes", "group"),
+    [(5, 4, 8, 4), (6, 5, 4, 2), (7, 7, 8, 4), (3, 3, 2, 1), (13, 13, 16, 4), (1, 1, 4, 1)],
 )
 def test_items_land_where_the_row_wants_them(n, cosines, lanes, group):
     for kind, plan in plans(n, cosines, lanes, group):
@@ -78,7 +79,9 @@ def test_items_land_where_the_row_wants_them(n, cosines, lanes, group):
         simulator.add_clock(1e-8)
         simulator.add_testbench(bench)
         simulator.run()
-        wanted = [[item if item is None else row * 40 + item for item in word] for row in range(5) for word in laid_out(plan)]
+        wanted = [
+            [item if item is None else row * 40 + item for item in word] for row in range(5) for word in laid_out(plan)
+        ]
         assert len(words) == len(wanted)
         for got, want in zip(words, wanted, strict=True):
             assert [item if place is not None else None for item, place in zip(got, want, strict=True)] == want
@@ -118,7 +121,8 @@ def memory_bits(verilog):
 
 
 @pytest.mark.parametrize(
-    ("form", "lanes", "generators", "amplitude"), [("paper", 4, 2, 1.0), ("marian", 8, 2, 0.5), ("tensor2tensor", 2, 1, 1.0)]
+    ("form", "lanes", "generators", "amplitude"),
+    [("paper", 4, 2, 1.0), ("marian", 8, 2, 0.5), ("tensor2tensor", 2, 1, 1.0)],
 )
 def test_memory_is_what_the_page_says(form, lanes, generators, amplitude):
     """docs/sinusoidal.md, "Memory": steps, sines, and the queues of encodings; nothing that the positions multiply."""
@@ -138,7 +142,9 @@ def test_memory_is_what_the_page_says(form, lanes, generators, amplitude):
     latency = 40 * 2 * generators
     assert sum(width * depth for width, depth in queues) <= (waiting + 2 * (latency + 4 * lanes)) * bits
     # a queue's first word stands in a register
-    assert sum(width * (depth + 1) for width, depth in queues) == json.loads(files["design.json"])["derived"]["queue_bits"]
+    assert (
+        sum(width * (depth + 1) for width, depth in queues) == json.loads(files["design.json"])["derived"]["queue_bits"]
+    )
     other = [memory for memory in found if memory not in queues]
     assert sum(width * depth for width, depth in other) < 32 * (lanes * 24 + 80)
     again = design_of(form, 48, lanes=lanes, generators=generators, amplitude=amplitude, max_position=1 << 24)
