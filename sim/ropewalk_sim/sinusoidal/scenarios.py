@@ -1,17 +1,18 @@
 """Designs and streams that the sinusoidal adder's tests and trials share."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from ropewalk.designs.sinusoidal import SinusoidalDesign
 from ropewalk.gateware.sinusoidal.registers import UNIT
-from ropewalk.geometry.sinusoidal import SinusoidalGeometry, paper_frequencies, timescale_frequencies
+from ropewalk.geometry.sinusoidal import Layout, SinusoidalGeometry, paper_frequencies, timescale_frequencies
 from ropewalk.tables.sinusoidal_words import slot_load_words
 from ropewalk_sim.registers import BUSY, COUNTERS, SCANNING, SNAPSHOT, Access, address_of
 
 from .stream import SinusoidalInput, descriptors_of, whole_tokens
 
-FORMS = {
+FORMS: dict[str, tuple[Layout, Callable[[int], tuple[float, ...]]]] = {
     "paper": ("interleaved", paper_frequencies),
     "marian": ("half", paper_frequencies),
     "tensor2tensor": ("half", timescale_frequencies),

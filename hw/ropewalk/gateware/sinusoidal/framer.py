@@ -11,7 +11,7 @@ from amaranth.lib.wiring import In, Out
 
 from ...designs.sinusoidal import SinusoidalDesign
 from ..component import Component
-from .layouts import beat_layout, context_layout, packet_layout
+from .layouts import beat_layout, context_layout, packet_layout, part_of
 
 
 class Framer(Component):
@@ -108,8 +108,8 @@ class Framer(Component):
             out.elements.eq(arrival.elements),
             out.encoded.eq(current.encoded),
             out.word.eq(word),
+            out.part.eq(part_of(design, word)),
             out.side.last.eq(end),
-            out.side.tail.eq(at_end),
             out.side.tag.eq(current.tag),
             out.side.error.eq(current.error | mismatched | unfit),
         ]

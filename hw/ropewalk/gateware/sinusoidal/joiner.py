@@ -4,13 +4,13 @@ A word of a queue serves one beat. A beat of a token without a row needs none; a
 before the next beat passes.
 """
 
-from amaranth.hdl import Cat, Module, Mux, Signal, Value
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import data, stream
 from amaranth.lib.wiring import In, Out
 
 from ...designs.sinusoidal import SinusoidalDesign
 from ..component import Component
-from .layouts import beat_layout
+from .layouts import beat_layout, part_layout, part_of
 
 
 class Joiner(Component):
@@ -51,51 +51,54 @@ class Joiner(Component):
         design = self._design
         beat = self.beat.payload
 
-        draining = Signal()
+        draining, looked = Signal(), Signal()
         place = Signal(beat.word.shape(), reset_less=True)
+        part = Signal(part_layout(), reset_less=True)
         needed = Signal(self._queues)
         available = Signal()
         drained = Signal()
         m.d.comb += [
-            needed.eq(Mux(draining, self._needs(place), Mux(beat.encoded, self._needs(beat.word), 0))),
+            needed.eq(Mux(draining, self._needs(part), Mux(beat.encoded, self._needs(beat.part), 0))),
             available.eq((needed & ~self.ready) == 0),
             self.beat.ready.eq(available & self.credit & ~draining),
             self.enter.eq(self.beat.valid & self.beat.ready),
-            drained.eq(draining & available),
+            drained.eq(looked & available),
             self.take.eq(Mux(self.enter | drained, needed, 0)),
         ]
         with m.If(self.enter):
             m.d.sync += [
                 place.eq(beat.word + 1),
-                draining.eq(beat.encoded & beat.side.last & ~beat.side.tail),
+                draining.eq(beat.encoded & beat.side.last & ~beat.part.tail),
             ]
+        # A word is drained in two clocks: what it is, and its being taken.
+        m.d.sync += [part.eq(part_of(design, place)), looked.eq(draining & ~drained)]
         with m.If(drained):
-            m.d.sync += [place.eq(place + 1), draining.eq(place != design.beats_per_token - 1)]
+            m.d.sync += [place.eq(place + 1), draining.eq(~part.tail)]
 
-        for lane, (sine, cosine) in enumerate(self._lanes(beat.word)):
-            chosen = Mux(sine, self.words[0][lane], 0)
+        for lane, (first, second) in enumerate(self._lanes(beat.part)):
+            chosen = Mux(first, self.words[0][lane], 0)
             if design.half:
-                chosen = Mux(cosine, self.words[1][lane], chosen)
+                chosen = Mux(second, self.words[1][lane], chosen)
             m.d.comb += self.encodings[lane].eq(Mux(beat.encoded, chosen, 0))
         return m
 
-    def _needs(self, word: Signal) -> Value:
-        """Which queues the beat ``word`` of a row takes a word of."""
-        lanes = self._lanes(word)
-        of_sines = Cat(sine for sine, _ in lanes).any()
-        return Cat(of_sines, Cat(cosine for _, cosine in lanes).any()) if self._design.half else of_sines
+    def _needs(self, part: data.View) -> Value:
+        """Which queues a beat of that ``part`` of a row takes a word of."""
+        lanes = self._lanes(part)
+        needed = [Cat(first for first, _ in lanes).any()]
+        if self._design.half:
+            needed.append(Cat(second for _, second in lanes).any())
+        return Cat(needed)
 
-    def _lanes(self, word: Signal) -> list[tuple[Value, Value]]:
-        """Of each element of the beat ``word``: whether it is in the first queue, and in the second."""
+    def _lanes(self, part: data.View) -> list[tuple[Value, Value]]:
+        """Of each element of a beat of that ``part``: whether it is in the first queue, and in the second."""
         design = self._design
-        n, filled = design.pairs, design.pairs + design.cosines
+        # How many elements of the beat in which cosines begin are sines, and how many of the last are no padding.
+        sines = design.pairs % design.elements
+        filled = design.pairs + design.cosines - (design.beats_per_token - 1) * design.elements
         lanes = []
         for lane in range(design.elements):
-            # Element e = word * elements + lane of the row; the first element past a border, as a word.
-            end, sines = (-(-(border - lane) // design.elements) for border in (filled, n))
-            inside = word < end
-            if design.half:
-                lanes.append((word < sines, inside & (word >= sines)))
-            else:
-                lanes.append((inside, word < 0))
+            inside = ~part.tail if lane >= filled else Const(1)
+            first = part.sines | part.border if lane < sines else part.sines
+            lanes.append((inside & first, inside & ~first) if design.half else (inside, Const(0)))
         return lanes

@@ -1,5 +1,6 @@
 """What flows between the components of the sinusoidal adder, as named payload layouts."""
 
+from amaranth.hdl import Cat, Value, ValueLike
 from amaranth.lib import data
 
 from ...design import AMPLITUDE, POSITION_BITS
@@ -72,8 +73,20 @@ def keep_bits(design: SinusoidalDesign) -> int:
 
 
 def side_layout(design: SinusoidalDesign) -> data.StructLayout:
-    """What accompanies a beat to the output; ``tail``: it holds the end of the row."""
-    return data.StructLayout({"error": 1, "last": 1, "tail": 1, "tag": 8, "keep": keep_bits(design)})
+    """What accompanies a beat to the output."""
+    return data.StructLayout({"error": 1, "last": 1, "tag": 8, "keep": keep_bits(design)})
+
+
+def part_layout() -> data.StructLayout:
+    """Which part of a row a beat is: only sines; the one in which (or with which) cosines begin; the row's end."""
+    return data.StructLayout({"sines": 1, "border": 1, "tail": 1})
+
+
+def part_of(design: SinusoidalDesign, word: ValueLike) -> Value:
+    """The part that the beat ``word`` of a row is, as bits of :func:`part_layout`."""
+    border = design.pairs // design.elements
+    word = Value.cast(word)
+    return Cat(word < border, word == border, word == design.beats_per_token - 1)
 
 
 def beat_layout(design: SinusoidalDesign) -> data.StructLayout:
@@ -83,6 +96,7 @@ def beat_layout(design: SinusoidalDesign) -> data.StructLayout:
             "elements": data.ArrayLayout(design.data.shape, design.elements),
             "encoded": 1,
             "word": range(max(2, design.beats_per_token)),
+            "part": part_layout(),
             "side": side_layout(design),
         }
     )

@@ -105,7 +105,7 @@ class SlotStore(Component):
         self._scan(m, headers, place, committed)
         return m
 
-    def _load(self, m: Module, headers: list[Signal], place: Signal) -> Signal:
+    def _load(self, m: Module, headers: list[data.View], place: Signal) -> Signal:
         """Takes the words of a load into the spare place and commits it; high in the clock of a commit."""
         design = self._design
         header = Signal(header_layout(), reset_less=True)
@@ -206,7 +206,7 @@ class SlotStore(Component):
                         m.d.sync += held.eq(header)
         return committed
 
-    def _scan(self, m: Module, headers: list[Signal], place: Signal, committed: Signal) -> None:
+    def _scan(self, m: Module, headers: list[data.View], place: Signal, committed: Signal) -> None:
         """Computes the CRC of content that is new: from what the memory of the generators and the header hold."""
         design = self._design
         pending = Signal(init=1, reset_less=True)

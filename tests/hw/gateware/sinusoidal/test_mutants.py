@@ -83,7 +83,7 @@ def around(original: type, change: Callable[[Module, Any], None]) -> type:
 
 
 def never_cut_short(m: Module, inside: Any) -> None:
-    m.d.comb += inside.beat.payload.side.tail.eq(1)
+    m.d.comb += inside.beat.payload.part.tail.eq(inside.beat.payload.side.last)
 
 
 def one_position_more(m: Module, inside: Any) -> None:
