@@ -107,14 +107,14 @@ def test_counters_and_status():
 def test_the_offset_register_is_sampled_with_the_descriptor():
     design = design_of("paper", 4, lanes=4, max_position=64)
     stream = plain_tokens(design, 40)
-    for offset in (-20, 20, -(1 << 31)):
-        script = UnitScript(registers=(write("offset", offset), read("offset")))
+    for offset in (20, -(1 << 31)):
+        # byte by byte it cannot be written
+        script = UnitScript(registers=(write("offset", offset), read("offset"), write("offset", 1, strobes=1)))
         output = simulate(design, stream, HEAVY, script)
         assert output.same(run_model(design, stream, offset=offset))
         assert output.answers[1].value == offset & 0xFFFFFFFF
+        assert output.answers[2].refused
         assert output.error.any()
-    # byte by byte it cannot be written
-    assert simulate(design, stream, script=UnitScript(registers=(write("offset", 1, strobes=1),))).answers[0].refused
 
 
 @pytest.mark.parametrize("form", ["paper", "marian"])
@@ -179,8 +179,7 @@ def test_loads_that_are_refused():
     assert answers[-1].value == slot_crc(SMALL)
 
 
-@pytest.mark.parametrize("control", [1, 8], ids=["soft-reset", "flush"])
-@pytest.mark.parametrize("clocks", [3, 9, 35, 41, 60, 97])
+@pytest.mark.parametrize(("control", "clocks"), [(1, 3), (1, 41), (1, 60), (8, 9), (8, 35), (8, 97)])
 def test_nothing_of_the_stream_before_is_left(control, clocks):
     """Whatever is under way: rows in the pipeline, in the queues, half used, being drained."""
     before, stream = faulty(plain_tokens(SMALL, 30, 2), SMALL, clocks), plain_tokens(SMALL, 12, 3)

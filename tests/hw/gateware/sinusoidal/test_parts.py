@@ -147,6 +147,8 @@ def test_memory_is_what_the_page_says(form, lanes, generators, amplitude):
     )
     other = [memory for memory in found if memory not in queues]
     assert sum(width * depth for width, depth in other) < 32 * (lanes * 24 + 80)
+    if form != "marian":
+        return
     again = design_of(form, 48, lanes=lanes, generators=generators, amplitude=amplitude, max_position=1 << 24)
     assert sorted(memory_bits(sinusoidal_files(again)["ropewalk.v"])) == sorted(memory_bits(files["ropewalk.v"]))
 
