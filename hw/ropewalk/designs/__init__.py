@@ -1,1 +1,1 @@
-"""The designs of the units beside the rotary engine, each the one frozen description of its unit."""
+"""The frozen descriptions of units other than the rotary engine, each with its formats and its JSON."""

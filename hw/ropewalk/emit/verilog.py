@@ -74,7 +74,12 @@ class _RomFiles:
     """Places ROMs and large RAMs as modules of their own, whose words stand in files: the platform of the emission."""
 
     def __init__(self) -> None:
-        self.modules: list[str] = []
+        self._placed: dict[str, tuple[RomContents, str]] = {}
+
+    @property
+    def modules(self) -> list[str]:
+        """The text of each module."""
+        return [text for _, text in self._placed.values()]
 
     def place_rom(self, name: str, contents: RomContents, *, address: Signal, data: Signal) -> Instance:
         """See :class:`ropewalk.gateware.primitives.RomPlacer`."""
@@ -105,16 +110,18 @@ class _RomFiles:
         )
 
     def _add(self, template: str, name: str, contents: RomContents, address: Signal) -> None:
-        self.modules.append(
-            template.format(
-                module=f"{TOP}_{name}",
-                memory=name,
-                file=rom_file(name),
-                address=len(address) - 1,
-                width=contents.width - 1,
-                last=contents.depth - 1,
-            )
+        text = template.format(
+            module=f"{TOP}_{name}",
+            memory=name,
+            file=rom_file(name),
+            address=len(address) - 1,
+            width=contents.width - 1,
+            last=contents.depth - 1,
         )
+        # A ROM that several components read each for itself is one module, placed several times.
+        before, _ = self._placed.setdefault(name, (contents, text))
+        if before != contents:
+            raise ValueError(f"two ROMs of the name {name} hold different words")
 
 
 def emit_verilog(design: Design, top: RotaryTop) -> dict[str, str]:

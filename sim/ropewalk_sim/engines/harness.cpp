@@ -10,6 +10,8 @@
 #include <cstring>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
+#include <utility>
 
 #include "Vropewalk.h"
 #include "register_port.h"
@@ -68,6 +70,8 @@ struct Run {
     int64_t last_output_clock;
     int64_t early_tokens;       // taken before the first data beat was offered
     Host host;
+    const uint32_t* keep;       // TKEEP, where the top has it: KEEP_WORDS a beat
+    uint32_t* out_keep;
 };
 
 // Ports are plain integers to 64 bits, arrays of 32-bit words beyond.
@@ -86,6 +90,19 @@ template <std::size_t N> void get(const VlWide<N>& port, uint32_t* words) {
     std::memcpy(words, port.data(), 4 * N);
 }
 template <typename Port> constexpr int words_of() { return (sizeof(Port) + 3) / 4; }
+
+// TKEEP is there in units whose rows may end inside a beat.
+template <typename Top, typename = void> struct Keep {
+    static constexpr int words = 0;
+    static void put_in(Top&, const uint32_t*) {}
+    static void get_out(const Top&, uint32_t*) {}
+};
+template <typename Top> struct Keep<Top, std::void_t<decltype(std::declval<Top>().s_axis_tkeep)>> {
+    static constexpr int words = words_of<std::remove_reference_t<decltype(std::declval<Top>().s_axis_tkeep)>>();
+    static void put_in(Top& top, const uint32_t* bits) { put(top.s_axis_tkeep, bits); }
+    static void get_out(const Top& top, uint32_t* bits) { get(top.m_axis_tkeep, bits); }
+};
+constexpr int KEEP_WORDS = Keep<Vropewalk>::words;
 
 using Data = std::remove_reference_t<decltype(std::declval<Vropewalk>().s_axis_tdata)>;
 using Token = std::remove_reference_t<decltype(std::declval<Vropewalk>().s_axis_token_tdata)>;
@@ -115,6 +132,7 @@ struct Bench {
     std::string message;
     bool held = false;          // the output was offered and not taken in the clock before
     uint32_t words[DATA_WORDS], held_words[DATA_WORDS];
+    uint32_t keep[KEEP_WORDS + 1] = {}, held_keep[KEEP_WORDS + 1] = {};
     uint8_t tid, last, user, held_tid, held_last, held_user;
 
     // What nothing initialises starts random, so that a result which depends on it differs.
@@ -181,6 +199,7 @@ struct Bench {
             put(top.s_axis_tdata, run.data_words + run.data.taken * DATA_WORDS);
             top.s_axis_tid = run.tid[run.data.taken];
             top.s_axis_tlast = run.last[run.data.taken];
+            Keep<Vropewalk>::put_in(top, run.keep + run.data.taken * KEEP_WORDS);
             if (run.early_tokens < 0) run.early_tokens = run.token.taken;
         }
         const bool ready =
@@ -219,13 +238,15 @@ struct Bench {
         tid = top.m_axis_tid;
         last = top.m_axis_tlast;
         user = top.m_axis_tuser;
-        if (held && (std::memcmp(words, held_words, sizeof words) || tid != held_tid || last != held_last ||
+        Keep<Vropewalk>::get_out(top, keep);
+        if (held && (std::memcmp(words, held_words, sizeof words) || std::memcmp(keep, held_keep, sizeof keep) || tid != held_tid || last != held_last ||
                      user != held_user))
             return PAYLOAD_CHANGED;
         held = !ready;
         if (held) {
             ++run.output_waits;
             std::memcpy(held_words, words, sizeof words);
+            std::memcpy(held_keep, keep, sizeof keep);
             held_tid = tid;
             held_last = last;
             held_user = user;
@@ -233,6 +254,7 @@ struct Bench {
         }
         if (run.given == run.capacity) return TOO_MANY;
         std::memcpy(run.out_words + run.given * DATA_WORDS, words, sizeof words);
+        std::memcpy(run.out_keep + run.given * KEEP_WORDS, keep, 4 * KEEP_WORDS);
         run.out_tid[run.given] = tid;
         run.out_last[run.given] = last;
         run.out_user[run.given] = user;
@@ -258,6 +280,7 @@ template <typename Action> int32_t guarded(Bench* bench, Action action) {
 
 EXPORT int32_t rw_data_words() { return DATA_WORDS; }
 EXPORT int32_t rw_token_words() { return TOKEN_WORDS; }
+EXPORT int32_t rw_keep_words() { return KEEP_WORDS; }
 EXPORT int32_t rw_run_bytes() { return sizeof(Run); }
 EXPORT Bench* rw_open(int32_t seed) { return new Bench(seed); }
 EXPORT void rw_close(Bench* bench) { delete bench; }

@@ -81,6 +81,7 @@ class _Run(ctypes.Structure):
         *((name, ctypes.c_int64) for name in ("first_data_clock", "first_output_clock", "last_output_clock")),
         ("early_tokens", ctypes.c_int64),
         ("host", Host),
+        *((name, ctypes.c_void_p) for name in ("keep", "out_keep")),
     )
 
 

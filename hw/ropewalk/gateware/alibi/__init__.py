@@ -1,0 +1,1 @@
+"""The ALiBi bias adder (``docs/alibi.md``): scores in, scores with their bias out."""

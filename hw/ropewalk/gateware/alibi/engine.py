@@ -1,0 +1,176 @@
+"""The ALiBi unit without its ports: descriptors and packets in, packets with their biases out.
+
+    descriptors -> RowPort -> frames --+          SlopeStore
+                      |                |               |
+                      +---- row -------|---------------|----+
+                                       v               v    v
+    packets ------------------------> RowFramer ----> BiasAdder -> queue -> packets
+
+The adder has a fixed latency and never stalls: the framer takes a beat only against a credit for a place in the output
+queue, so a stall outside stops beats at the entrance and reaches no arithmetic register.
+"""
+
+from amaranth.hdl import Module, Mux, Signal
+from amaranth.lib import stream, wiring
+from amaranth.lib.fifo import SyncFIFO, SyncFIFOBuffered
+from amaranth.lib.wiring import In, Out, connect
+
+from ...designs.alibi import AlibiDesign
+from ..component import Component
+from ..primitives import delayed
+from .bias import BiasAdder
+from .framer import RowFramer
+from .layouts import descriptor_layout, event_layout, packet_layout, result_layout, side_layout
+from .row_port import RowPort
+from .slope_store import SlopeStore
+
+LOADER_MEMBERS = (
+    "heads", "begin", "begin_heads", "word_valid", "word", "commit", "refusal", "refused", "loading", "busy",
+    "scanning", "words", "crc",
+)  # fmt: skip
+"""Members of the slope store that the registers reach through the engine."""
+
+
+class AlibiEngine(Component):
+    """Adds biases to rows of scores.
+
+    Throughput one beat per clock. Latency of the first beat of an idle engine: :attr:`latency`.
+
+    Members
+    -------
+    descriptor : In stream
+        Row descriptors.
+    packet : In stream
+        Their scores.
+    result : Out stream
+        The scores with their biases.
+    mode : In
+        What keys are measured from, for the descriptor that is taken in this clock.
+    events : Out
+        What happened in this clock, for the counters.
+    heads .. crc
+        See :class:`~ropewalk.gateware.alibi.slope_store.SlopeStore`.
+    """
+
+    def __init__(self, design: AlibiDesign):
+        self._design = design
+        self._port = RowPort(design)
+        self._framer = RowFramer(design)
+        self._adder = BiasAdder(design)
+        self._slopes = SlopeStore(design)
+        loader = {name: self._slopes.signature.members[name] for name in LOADER_MEMBERS}
+        super().__init__(
+            {
+                "descriptor": In(stream.Signature(descriptor_layout())),
+                "packet": In(stream.Signature(packet_layout(design))),
+                "result": Out(stream.Signature(result_layout(design))),
+                "mode": In(2),
+                "events": Out(event_layout(design)),
+                **loader,
+            }
+        )
+
+    @property
+    def multipliers(self) -> int:
+        """DSP blocks in all."""
+        return self._adder.multipliers
+
+    @property
+    def core_latency(self) -> int:
+        """Clocks from a beat that is taken to the output queue."""
+        return self._framer.latency + self._adder.latency
+
+    @property
+    def queue_depth(self) -> int:
+        """Places in the output queue: the beats in flight, and the clocks that a credit takes to come back."""
+        return 1 << (self.core_latency + 3).bit_length()
+
+    @property
+    def latency(self) -> int:
+        """Clocks from a descriptor to the first beat of an idle engine whose data are waiting.
+
+        A frame is taken one clock before its first beat, and the buffered queue takes two.
+        """
+        return self._port.latency + 1 + self.core_latency + 2
+
+    def elaborate(self, platform) -> Module:  # noqa: D102
+        m = Module()
+        design = self._design
+        m.submodules.port = port = self._port
+        m.submodules.framer = framer = self._framer
+        m.submodules.adder = adder = self._adder
+        m.submodules.slopes = slopes = self._slopes
+        connect(m, wiring.flipped(self.descriptor), port.descriptor)
+        connect(m, port.frame, framer.frame)
+        connect(m, wiring.flipped(self.packet), framer.packet)
+        for name in LOADER_MEMBERS:
+            inside, outside = getattr(slopes, name), getattr(self, name)
+            flow = slopes.signature.members[name].flow
+            m.d.comb += outside.eq(inside) if flow == Out else inside.eq(outside)
+
+        # A beat that is taken in this clock finds its row one clock later, and its slope two.
+        ended = delayed(m, framer.ended, 2, name="ended")
+        m.d.comb += [
+            port.mode.eq(self.mode),
+            port.heads.eq(slopes.heads),
+            port.bank.eq(slopes.bank),
+            slopes.address.eq(Mux(port.loading_row, port.next_address, port.row.address)),
+            slopes.idle.eq(~framer.active | slopes.hold),
+            slopes.taken.eq(port.taken),
+            slopes.retired.eq(ended | port.count_error),
+            framer.hold.eq(slopes.hold),
+            adder.scores.eq(framer.beat.scores),
+            adder.index.eq(framer.beat.index),
+            adder.row.eq(port.row),
+            adder.slope.eq(slopes.slope),
+        ]
+
+        # The entrance: a beat on its way when the last credit is seen to go has one too.
+        depth = self.queue_depth
+        credits = Signal(range(depth + 1), init=depth)
+        leave = Signal()
+        m.d.sync += framer.room.eq(credits > 1)
+        with m.If(framer.accepted & ~leave):
+            m.d.sync += credits.eq(credits - 1)
+        with m.If(~framer.accepted & leave):
+            m.d.sync += credits.eq(credits + 1)
+
+        valid = framer.beat_valid
+        keep = delayed(m, framer.beat.keep, adder.latency, name="keep")
+        for clock in range(adder.latency):
+            later = Signal(name=f"valid_{clock + 1}")
+            m.d.sync += later.eq(valid)
+            valid = later
+
+        # The exit. What accompanies a beat waits in a queue of its own and needs no delay line.
+        results = m.submodules.results = SyncFIFOBuffered(width=adder.result.shape().size, depth=depth)
+        sides = m.submodules.sides = SyncFIFO(width=side_layout(design).size, depth=depth)
+        side = Signal(side_layout(design))
+        m.d.comb += [
+            side.keep.eq(framer.beat.keep),
+            side.tag.eq(framer.beat.tag),
+            side.last.eq(framer.beat.last),
+            side.error.eq(framer.beat.error | port.row.error),
+            results.w_data.eq(adder.result),
+            results.w_en.eq(valid),
+            sides.w_data.eq(side),
+            sides.w_en.eq(framer.beat_valid),
+            self.result.payload.scores.eq(results.r_data),
+            self.result.payload.side.eq(sides.r_data),
+            self.result.valid.eq(results.r_rdy),
+            leave.eq(self.result.valid & self.result.ready),
+            results.r_en.eq(self.result.ready),
+            sides.r_en.eq(leave),
+        ]
+        m.d.comb += [
+            self.events.row.eq(leave & self.result.payload.side.last),
+            self.events.beat.eq(leave),
+            self.events.input_stall.eq(self.packet.valid & ~self.packet.ready),
+            self.events.output_stall.eq(self.result.valid & ~self.result.ready),
+            self.events.saturated.eq(adder.saturated & keep & valid.replicate(design.lanes)),
+            self.events.position_error.eq(port.position_error),
+            self.events.head_error.eq(port.head_error),
+            self.events.count_error.eq(port.count_error),
+            self.events.framing_error.eq(framer.framing_error),
+        ]
+        return m

@@ -1,0 +1,191 @@
+"""The sinusoidal adder: descriptors and packets in, packets with the encoding of their position added out.
+
+    descriptors -> DescriptorPort -+-> RowSource (generators, queues) -+
+                                   |                                   |
+                                   +-> Framer ---------------------> Joiner -> EncodingAdder -> queue -> packets
+    packets -------------------------> Framer
+
+The adder has a fixed latency and never stalls: a beat enters it only against a credit for a place in the output queue.
+"""
+
+from amaranth.hdl import Module, Signal, signed
+from amaranth.lib import data, stream, wiring
+from amaranth.lib.fifo import SyncFIFO, SyncFIFOBuffered
+from amaranth.lib.wiring import In, Out, connect
+
+from ...designs.sinusoidal import SinusoidalDesign
+from ..component import Component
+from .adder import EncodingAdder
+from .descriptor import CAPACITY, DescriptorPort
+from .framer import Framer
+from .joiner import Joiner
+from .layouts import descriptor_layout, event_layout, packet_layout, result_layout, side_layout
+from .source import RowSource
+from .store import SlotStore
+
+LOADER_MEMBERS = (
+    "begin", "word_valid", "word", "commit", "refusal", "refused", "loading", "busy", "scanning", "words", "crc",
+)  # fmt: skip
+"""Members of the slot store that the registers reach through the engine."""
+
+
+class SinusoidalEngine(Component):
+    """One token is one row of elements, to which the row of its position is added.
+
+    Throughput: ``design.beats_per_clock``. Latency of the first beat of an idle engine: :attr:`latency`.
+
+    Members
+    -------
+    descriptor : In stream
+        Token descriptors.
+    packet : In stream
+        Their elements.
+    result : Out stream
+        The sums.
+    offset : In
+        What is added to positions.
+    events : Out
+        What happened in this clock, for the counters.
+    """
+
+    def __init__(self, design: SinusoidalDesign):
+        self._design = design
+        self._port = DescriptorPort()
+        self._source = RowSource(design)
+        self._store = SlotStore(design, pipeline=self._source.pipeline)
+        self._framer = Framer(design, contexts=self._contexts)
+        self._joiner = Joiner(design)
+        self._adder = EncodingAdder(design)
+        super().__init__(
+            {
+                "descriptor": In(stream.Signature(descriptor_layout())),
+                "packet": In(stream.Signature(packet_layout(design))),
+                "result": Out(stream.Signature(result_layout(design))),
+                "offset": In(signed(32)),
+                "events": Out(event_layout(design)),
+                **{name: self._store.signature.members[name] for name in LOADER_MEMBERS},
+            }
+        )
+
+    @property
+    def store(self) -> SlotStore:
+        """The slot store, for the shapes of its members."""
+        return self._store
+
+    @property
+    def _contexts(self) -> int:
+        """Tokens that the framer holds: rows that are begun before the first beat of theirs is wanted."""
+        design, source = self._design, self._source
+        ahead = source.latency + 8 + (design.groups if design.half else source.first_groups)
+        return CAPACITY + -(-ahead // min(design.groups, design.beats_per_token)) + 1
+
+    @property
+    def queue_depth(self) -> int:
+        """Places in the output queue: the beats in flight, and the clocks that a credit takes to come back."""
+        return 1 << (self._adder.latency + 3).bit_length()
+
+    @property
+    def latency(self) -> int:
+        """Clocks from a descriptor to the first encoded beat of an idle engine whose data are waiting.
+
+        The beat's groups are made one by one; the output queue takes two clocks.
+        """
+        source = self._source
+        return self._port.latency + source.latency + source.first_groups - 1 + self._adder.latency + 2
+
+    @property
+    def memory_bits(self) -> int:
+        """Bits of the queues that hold encodings: what grows with the dimension beside the steps."""
+        return self._source.memory_bits
+
+    def elaborate(self, platform) -> Module:  # noqa: D102
+        m = Module()
+        design = self._design
+        m.submodules.port = port = self._port
+        m.submodules.store = store = self._store
+        m.submodules.source = source = self._source
+        m.submodules.framer = framer = self._framer
+        m.submodules.joiner = joiner = self._joiner
+        m.submodules.adder = adder = self._adder
+        connect(m, wiring.flipped(self.descriptor), port.descriptor)
+        connect(m, wiring.flipped(self.packet), framer.packet)
+        connect(m, framer.beat, joiner.beat)
+
+        # A token's row is asked for in the clock in which its data are announced. Both receivers are ready or not by
+        # their own registers, so looking at one's ready for the other's valid closes no loop.
+        token = port.token.payload
+        possible = Signal()
+        m.d.comb += [
+            possible.eq(~token.context.encoded | source.request.ready),
+            source.request.payload.eq(token.request),
+            source.request.valid.eq(port.token.valid & token.context.encoded & framer.context.ready),
+            framer.context.payload.eq(token.context),
+            framer.context.valid.eq(port.token.valid & possible),
+            port.token.ready.eq(framer.context.ready & possible),
+            port.offset.eq(self.offset),
+            port.place.eq(store.place),
+            port.headers.eq(store.headers),
+            store.taken.eq(port.taken),
+            store.retired.eq(port.token.valid & port.token.ready),
+            store.rows_idle.eq(source.idle),
+            store.row_begun.eq(source.begun),
+            *(source.amplitudes[place].eq(store.headers[place].amplitude) for place in range(2)),
+            *(getattr(source, name).eq(getattr(store, name)) for name in ("load", "load_place", "load_pair")),
+            *(
+                getattr(source, name).eq(getattr(store, name))
+                for name in ("load_step", "read", "read_place", "read_pair")
+            ),
+            store.granted.eq(source.granted),
+            store.step.eq(source.step),
+            joiner.words.eq(source.words),
+            joiner.ready.eq(source.ready),
+            source.take.eq(joiner.take),
+        ]
+        for name in LOADER_MEMBERS:
+            inside, outside = getattr(store, name), getattr(self, name)
+            flow = store.signature.members[name].flow
+            m.d.comb += outside.eq(inside) if flow == Out else inside.eq(outside)
+
+        # The core.
+        depth = self.queue_depth
+        credits = Signal(range(depth + 1), init=depth)
+        enter, leave = joiner.enter, Signal()
+        m.d.comb += [
+            joiner.credit.eq(credits != 0),
+            adder.elements.eq(joiner.beat.payload.elements),
+            adder.encodings.eq(joiner.encodings),
+        ]
+        with m.If(enter & ~leave):
+            m.d.sync += credits.eq(credits - 1)
+        with m.If(~enter & leave):
+            m.d.sync += credits.eq(credits + 1)
+        valid = enter
+        for clock in range(adder.latency):
+            later = Signal(name=f"valid_{clock + 1}")
+            m.d.sync += later.eq(valid)
+            valid = later
+
+        # The exit. What accompanies a beat waits in a queue of its own and needs no delay line.
+        results = m.submodules.results = SyncFIFOBuffered(width=adder.out.shape().size, depth=depth)
+        sides = m.submodules.sides = SyncFIFO(width=side_layout(design).size, depth=depth)
+        m.d.comb += [
+            results.w_data.eq(adder.out),
+            results.w_en.eq(valid),
+            sides.w_data.eq(joiner.beat.payload.side),
+            sides.w_en.eq(enter),
+            self.result.payload.elements.eq(results.r_data),
+            self.result.payload.side.eq(data.View(side_layout(design), sides.r_data)),
+            self.result.valid.eq(results.r_rdy),
+            leave.eq(self.result.valid & self.result.ready),
+            results.r_en.eq(self.result.ready),
+            sides.r_en.eq(leave),
+            self.events.token.eq(leave & self.result.payload.side.last),
+            self.events.beat.eq(leave),
+            self.events.input_stall.eq(self.packet.valid & ~self.packet.ready),
+            self.events.output_stall.eq(self.result.valid & ~self.result.ready),
+            self.events.saturated.eq(adder.saturated & valid.replicate(design.elements)),
+            self.events.position_error.eq(port.position_error),
+            self.events.slot_error.eq(port.slot_error),
+            self.events.framing_error.eq(framer.framing_error),
+        ]
+        return m

@@ -1,0 +1,1 @@
+"""The ALiBi unit as a model, its streams, and an exact reference (``docs/alibi.md``)."""

@@ -1,0 +1,1 @@
+"""The sinusoidal adder outside the hardware: its fixed-point model, the exact rows, and its engines."""
