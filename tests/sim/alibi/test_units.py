@@ -16,7 +16,7 @@ STALLS = Stalls(seed=3, data=0.3, token=0.3, output=0.3, registers=0.2)
 MODES = range(4)
 
 # A run under Icarus takes seconds to begin and five milliseconds a beat.
-SIZES = {"amaranth": 60, "icarus": 60, "verilator": 6000}
+SIZES = {"amaranth": 40, "icarus": 60, "verilator": 6000}
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -36,7 +36,8 @@ def test_every_mode(engine, mode, unit, designs):
     ("engine", "name"),
     [
         ("icarus", "usual"),
-        *((engine, name) for name in ("narrow", "one-lane", "wide") for engine in ("amaranth", "verilator")),
+        ("amaranth", "one-lane"),
+        *(("verilator", name) for name in ("narrow", "one-lane", "wide")),
     ],
 )
 @pytest.mark.parametrize("stalls", [Stalls(), STALLS], ids=["running", "stalling"])
@@ -113,7 +114,7 @@ def test_counters(engine, unit, designs):
     )
     expected = run_model(design, stream)
     out = unit(engine, "usual")(
-        stream, stalls=STALLS, script=UnitScript(registers=read_crc(), meanwhile=read_counters(start=3000))
+        stream, stalls=STALLS, script=UnitScript(registers=read_crc(), meanwhile=read_counters(start=2500))
     )
     assert out.same_beats(expected)
     rows, beats, waits_in, waits_out, saturated, position, head, framing, count = (a.value for a in out.answers[3:])
