@@ -8,6 +8,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 import click
 from ropewalk.designs.alibi import AlibiDesign
@@ -21,7 +22,11 @@ from ropewalk_sim.alibi.streams import run_model
 from ropewalk_sim.beats import Stalls
 from ropewalk_sim.units.script import UnitScript
 
-SHAPES = ({"lanes": 4}, {"lanes": 1, "data_width": 8, "fraction_bits": 3}, {"lanes": 8, "data_width": 32})
+SHAPES: tuple[dict[str, Any], ...] = (
+    {"lanes": 4},
+    {"lanes": 1, "data_width": 8, "fraction_bits": 3},
+    {"lanes": 8, "data_width": 32},
+)
 ROWS = 4000
 
 

@@ -109,7 +109,7 @@ def unpack_run(design: AlibiDesign, packed: PackedAlibi, output: UnitOutput) -> 
     words = from_octets(output.data, design.container_bits).reshape(heads, queries, beats * design.lanes)[..., :keys]
     return {
         "score": words * packed.scale if packed.floats else words.astype(np.int32),
-        "error": (output.user & 1).reshape(heads, queries, beats).any(axis=2).astype(np.uint8),
+        "error": np.asarray((output.user & 1).reshape(heads, queries, beats).any(axis=2), np.uint8),
         "scale": np.array(packed.scale),
     }
 

@@ -169,7 +169,7 @@ def _frame(design: AlibiDesign, stream: UnitInput, rows: Rows) -> _Framing:
     """The rules of docs/alibi.md, "Framing", beat by beat."""
     octets = design.container_bits // 8
     last, tid, keep = stream.last.tolist(), stream.tid.tolist(), stream.keep
-    full = keep.all(axis=1).tolist()
+    full: list[bool] = np.asarray(keep.all(axis=1)).tolist()
     found: list[tuple[int, int, int, bool, bool]] = []
     keeps = []
     place = 0
