@@ -1,6 +1,9 @@
-"""The files of an ALiBi unit: its Verilog, its slope table, and the header of its registers."""
+"""The files of an ALiBi unit: its description, its Verilog, its slope table, and the header of its registers."""
+
+import json
 
 from ..designs.alibi import AlibiDesign
+from ..designs.alibi_json import alibi_design_to_json, derived_facts
 from ..gateware.alibi.contents import alibi_contents
 from ..gateware.alibi.registers import UNIT
 from ..gateware.alibi.top import AlibiTop
@@ -9,8 +12,11 @@ from .verilog import emit_top, rom_files
 
 
 def alibi_files(design: AlibiDesign) -> dict[str, str]:
-    """``ropewalk.v``, ``slopes.hex`` and ``registers.h``, by name. The same design gives the same bytes."""
-    files = emit_top(AlibiTop(design), alibi_contents(design))
+    """``design.json``, ``ropewalk.v``, ``slopes.hex`` and ``registers.h``. The same design gives the same bytes."""
+    top = AlibiTop(design)
+    files = emit_top(top, alibi_contents(design))
+    description = alibi_design_to_json(design, derived_facts(design, latency=top.latency))
+    files["design.json"] = json.dumps(description, indent=1) + "\n"
     if design.registers:
         files[HEADER] = register_header(UNIT)
     return files

@@ -22,6 +22,7 @@ class RegisterPort(Component):
     ----------
     registers
         The registers that the design has, by name, as :func:`~ropewalk.gateware.register_map.register_map` gives them.
+        The names become those of fields: ``shape`` is not one.
     full_words
         Those that are written whole or not at all: a write with fewer byte strobes answers SLVERR.
 

@@ -96,8 +96,10 @@ def whole_rows(design: AlibiDesign, descriptors: NDArray[np.uint32], scores: lis
     )
 
 
-def run_model(design: AlibiDesign, stream: UnitInput, *, mode: int | None = None, words: tuple[int, ...] | None = None):
-    """What the unit gives for ``stream``: a :class:`UnitOutput` without clocks.
+def run_model(
+    design: AlibiDesign, stream: UnitInput, *, mode: int | None = None, words: tuple[int, ...] | None = None
+) -> UnitOutput:
+    """What the unit gives for ``stream``; without clocks, as the model has no time.
 
     Parameters
     ----------
@@ -112,7 +114,7 @@ def run_model(design: AlibiDesign, stream: UnitInput, *, mode: int | None = None
     mode = design.mode if mode is None else mode
     table = np.array(design.slope_words if words is None else words, np.int64)
     rows = Rows.of(stream.descriptors)
-    framing = _frame(design, stream, rows)
+    framing = _frame_regular(design, stream, rows) or _frame(design, stream, rows)
     failed = rows.position_error(mode) | (rows.head >= len(table))
     row, source = framing.row, framing.source
     scores = _wrapped(from_octets(stream.data[source], design.container_bits), design.data_width)
@@ -145,11 +147,29 @@ class _Framing:
     error: NDArray[np.bool_]
 
 
+def _frame_regular(design: AlibiDesign, stream: UnitInput, rows: Rows) -> _Framing | None:
+    """The framing of a stream without a fault, or ``None`` if it has one."""
+    count = np.where(rows.dropped, 0, rows.count)
+    beats = -(-count // design.lanes)
+    if int(beats.sum()) != stream.beats:
+        return None
+    row = np.repeat(np.arange(len(count)), beats)
+    beat = np.arange(stream.beats) - np.repeat(np.cumsum(beats) - beats, beats)
+    last = beat == beats[row] - 1
+    lane = np.repeat(np.arange(design.lanes), design.container_bits // 8)
+    keep = beat[:, None] * design.lanes + lane < count[row, None]
+    same = np.array_equal(stream.keep, keep) and np.array_equal(stream.last, last)
+    if not (same and np.array_equal(stream.tid, rows.tag[row])):
+        return None
+    error = np.zeros(stream.beats, bool)
+    return _Framing(source=np.arange(stream.beats), row=row, beat=beat, keep=keep, last=last, error=error)
+
+
 def _frame(design: AlibiDesign, stream: UnitInput, rows: Rows) -> _Framing:
     """The rules of docs/alibi.md, "Framing", beat by beat."""
     octets = design.container_bits // 8
     last, tid, keep = stream.last.tolist(), stream.tid.tolist(), stream.keep
-    full = keep.all(axis=1).tolist()
+    full: list[bool] = np.asarray(keep.all(axis=1)).tolist()
     found: list[tuple[int, int, int, bool, bool]] = []
     keeps = []
     place = 0

@@ -103,9 +103,13 @@ class UnitOutput:
 
 def to_octets(words: NDArray[np.int64], container_bits: int) -> NDArray[np.uint8]:
     """``int64 [beats, elements]`` as octets ``[beats, elements * container_bits / 8]``, low ones first."""
-    return np.ascontiguousarray(words).astype(f"<i{container_bits // 8}").view(np.uint8).reshape(len(words), -1)
+    octets = container_bits // 8
+    shape = (len(words), words.shape[1] * octets)
+    return np.ascontiguousarray(words).astype(f"<i{octets}").view(np.uint8).reshape(shape)
 
 
 def from_octets(octets: NDArray[np.uint8], container_bits: int) -> NDArray[np.int64]:
     """The elements in ``octets``, read as signed: ``int64 [beats, elements]``."""
-    return np.ascontiguousarray(octets).view(f"<i{container_bits // 8}").astype(np.int64).reshape(len(octets), -1)
+    size = container_bits // 8
+    shape = (len(octets), octets.shape[1] // size)
+    return np.ascontiguousarray(octets).view(f"<i{size}").astype(np.int64).reshape(shape)

@@ -7,7 +7,7 @@ of adders. There is one multiplication per beat and none per lane, and nothing i
 begin in every clock.
 """
 
-from amaranth.hdl import Cat, Module, Mux, Signal, signed
+from amaranth.hdl import Cat, Module, Mux, Signal, Value, signed
 from amaranth.lib import data
 from amaranth.lib.wiring import In, Out
 
@@ -120,7 +120,7 @@ class BiasAdder(Component):
             self._add(m, lane, score, whole, carry, to_high, to_low, delayed(m, fill, 1, name=f"fill_{lane}"))
         return m
 
-    def _flags(self, m: Module, key: Signal, query: Signal, row_flags: Signal) -> Signal:
+    def _flags(self, m: Module, key: Signal, query: Signal, row_flags: Signal) -> Value:
         """Per lane, three clocks after ``key``: mirrored behind the query, without a bias, filled.
 
         ``row_flags`` are the row's own, two clocks after ``key``.

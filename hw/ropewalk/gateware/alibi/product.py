@@ -85,13 +85,15 @@ class SlopeProduct(Component):
 
     def _top(self, m: Module) -> Summand:
         """What the one or two topmost bits of the slope add, as late as the multipliers' products."""
-        distance = delayed(m, self.distance, 1, name="top_distance")
-        bits = delayed(m, self.slope[self._multiplied :], 1, name="top_slope")
-        parts = [
-            (distance.as_unsigned() & bits[place].replicate(len(distance))).as_signed() << place
-            for place in range(self._spare)
-        ]
-        total = Signal(signed(len(distance) + self._spare), name="top_sum", reset_less=True)
+        parts = []
+        for place in range(self._spare):
+            part = Signal(self.distance.shape(), name=f"top_part_{place}", reset_less=True)
+            # A synchronous reset of the register, which costs no logic.
+            m.d.sync += part.eq(self.distance)
+            with m.If(~self.slope[self._multiplied + place]):
+                m.d.sync += part.eq(0)
+            parts.append(part << place)
+        total = Signal(signed(len(self.distance) + self._spare), name="top_sum", reset_less=True)
         m.d.sync += total.eq(sum(parts[1:], parts[0]))
         return Summand(delayed(m, total, Multiplier.latency - 2, name="top"), self._multiplied)
 

@@ -100,7 +100,7 @@ class AlibiRegisters(Component):
             "identity": IDENTITY,
             "version": patch | minor << 8 | major << 16,
             "widths": design.lanes | design.data_width << 8 | design.fraction_bits << 16 | SLOPE_FRACTION_BITS << 24,
-            "shape": design.capacity,
+            "capacity": design.capacity,
             "status": status,
             "mode": mode,
             "heads": self.heads,

@@ -118,9 +118,9 @@ class RowPort(Component):
         is_mpt, is_absolute = Signal(reset_less=True), Signal(reset_less=True)
         last_key = Signal(DISTANCE_BITS, reset_less=True)
         outside, too_long, no_slope = (Signal(name=n, reset_less=True) for n in ("outside", "too_long", "no_slope"))
-        before_end = Signal(32)
+        before_end = Signal(DISTANCE_BITS + 1)
         top_of_first = taken.first[DISTANCE_BITS:]
-        m.d.comb += before_end.eq(taken.length - 1)
+        m.d.comb += before_end.eq(taken.length[: DISTANCE_BITS + 1] - 1)
         with m.If(move[0]):
             m.d.sync += [
                 checked.address.eq(Cat(taken.head[: slope_address_bits(design) - 1], bank)),
@@ -132,7 +132,8 @@ class RowPort(Component):
                 is_absolute.eq(mode == ABSOLUTE),
                 last_key.eq(before_end),
                 outside.eq((taken.query[DISTANCE_BITS:] != 0) | (top_of_first.any() & ~top_of_first.all())),
-                too_long.eq(before_end[DISTANCE_BITS:] != 0),
+                # A length of 0 borrows into the top bit.
+                too_long.eq(before_end[-1] | (taken.length[DISTANCE_BITS + 1 :] != 0)),
                 no_slope.eq(taken.head >= heads),
             ]
         with m.If(enter | move[1]):

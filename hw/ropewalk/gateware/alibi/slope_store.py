@@ -5,7 +5,10 @@ the memory holds, in clocks in which no row reads it.
 """
 
 from amaranth.hdl import Cat, Module, Mux, Signal
-from amaranth.lib import crc, wiring
+from amaranth.lib import (
+    crc,  # pyright: ignore[reportAttributeAccessIssue]  (the stubs leave it out)
+    wiring,
+)
 from amaranth.lib.wiring import In, Out
 
 from ...designs.alibi import AlibiDesign
