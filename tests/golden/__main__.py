@@ -50,13 +50,9 @@ def show(lines: list[Verdict]) -> None:
             f"{line.share:.2f}", str(line.differing_bits), "" if line.good else "WRONG",
         )  # fmt: skip
     show_table(shown)
-    click.echo(
-        "LSB: the largest distance from the exact rotation of the quantised vectors; at most 0.75 at amplitudes to 1"
-    )
-    click.echo(
-        "and 0.90 to 1.5. software: the distance from its result, where that is the largest share of what is allowed,"
-    )
-    click.echo("its own documented error and ours. bits: those that differ from the fixed-point model.")
+    click.echo("LSB: the largest distance from the exact rotation of the quantised vectors, at most 0.75 at amplitudes")
+    click.echo("to 1 and 0.90 to 1.5. software: the distance from its result, where that is the largest share of the")
+    click.echo("allowed, its own documented error and ours. bits: those that differ from the fixed-point model.")
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from ropewalk.design import Design
+from ropewalk.geometry import only_rotary
 from ropewalk.models import read_model
 from ropewalk_sim.exact import exact_axes, exact_inverse_frequency
 
@@ -167,7 +168,7 @@ def _own_design(name: str, stack: str, length: int) -> Design:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "config.json"
         path.write_text(json.dumps(config_of(name)))
-        geometry = read_model(str(path), sequence_length=length or None, pairing=pairing, follow=follow)
+        geometry = only_rotary(read_model(str(path), sequence_length=length or None, pairing=pairing, follow=follow))
     variants = geometry.variants
     if name in RAW_AMPLITUDE:
         variants = tuple(replace(variant, amplitude=RAW_AMPLITUDE[name], recipe=None) for variant in variants)

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 from ropewalk.design import Design
 from ropewalk.emit.folder import write_design_folder
+from ropewalk.geometry import only_rotary
 from ropewalk.models import read_model
 from ropewalk.tables.slot_words import slot_crc
 from ropewalk_sim.beats import Script, Stalls, descriptor_words, whole_tokens
@@ -77,7 +78,7 @@ def pair_places(design: Design, *, coming: bool) -> tuple[np.ndarray, np.ndarray
 
 def engine_folder(head_dim: int, folder: Path) -> Path:
     """Emit the engine of a head size, for the model of :data:`MADE_FOR`, in both orders and for three axes."""
-    geometry = read_model(MADE_FOR[head_dim])
+    geometry = only_rotary(read_model(MADE_FOR[head_dim]))
     design = Design(
         geometry=geometry, lanes=LANES, input_pairing="both", output_pairing="both", position_axes=AXES
     )  # fmt: skip
