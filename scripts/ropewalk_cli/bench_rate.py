@@ -17,8 +17,7 @@ from typing import Any
 import click
 import numpy as np
 from ropewalk.design import Design
-from ropewalk.emit.folder import write_design_folder
-from ropewalk.gateware.top import RotaryTop
+from ropewalk.emit.folder import DESCRIPTION, write_design_folder
 from ropewalk_sim.beats import Script, StreamInput, StreamOutput, descriptor_words, whole_tokens
 from ropewalk_sim.compare import compare
 from ropewalk_sim.engines.verilator import VerilatorEngine
@@ -85,7 +84,7 @@ def measure_rate(case: RateCase, tokens: int) -> Rate:
     """The rate of ``case`` over ``tokens`` tokens in the steady state."""
     design = case.design()
     stream = tokens_of(design, FILL_TOKENS + tokens)
-    outputs = run_engine(design, [first_tokens(design, stream, FILL_TOKENS), stream])
+    outputs, _ = run_engine(design, [first_tokens(design, stream, FILL_TOKENS), stream])
     filled, ended = (output.last_output_clock for output in outputs)
     if filled is None or ended is None:
         raise RuntimeError(f"{case.name} gave no beats")
@@ -113,14 +112,14 @@ def measure_latency(case: RateCase) -> Latency:
     design = case.design()
     if design.order(0).first or not design.order(0).natural:
         raise ValueError(f"the first beat of {case.name} is not the first rotated one")
-    (output,) = run_engine(design, [tokens_of(design, 1)])
+    (output,), facts = run_engine(design, [tokens_of(design, 1)])
     if output.first_output_clock is None or output.token_waits is None:
         raise RuntimeError(f"{case.name} gave no beats")
     # The descriptor is offered from clock 0 on, and taken when it has waited.
     return Latency(
         name=case.name,
         lanes=design.lanes,
-        stated=RotaryTop(design).latency,
+        stated=facts["latency"],
         measured=output.first_output_clock - output.token_waits,
     )
 
@@ -149,13 +148,14 @@ def first_tokens(design: Design, stream: StreamInput, tokens: int) -> StreamInpu
     )
 
 
-def run_engine(design: Design, streams: Iterable[StreamInput]) -> list[StreamOutput]:
-    """What the emitted Verilog makes of each stream, after a reset."""
+def run_engine(design: Design, streams: Iterable[StreamInput]) -> tuple[list[StreamOutput], dict[str, Any]]:
+    """What the emitted Verilog makes of each stream, after a reset; and what its ``design.json`` says besides."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name) / "design"
         write_design_folder(design, folder)
         engine = VerilatorEngine(folder)
-        return [engine.run(stream, script=Script(registers=(SCANNED,))) for stream in streams]
+        outputs = [engine.run(stream, script=Script(registers=(SCANNED,))) for stream in streams]
+        return outputs, json.loads((folder / DESCRIPTION).read_text())["derived"]
 
 
 @click.command(help=__doc__)
