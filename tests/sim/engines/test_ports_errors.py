@@ -9,7 +9,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from ropewalk.design import Design
-from ropewalk.emit.folder import load_design
 from ropewalk_sim.beats import PASS, Script, Stalls, StreamInput, StreamOutput, descriptor_words, whole_tokens
 from ropewalk_sim.engines import open_engine
 from ropewalk_sim.registers import SCANNING, read_counters, wait
@@ -203,7 +202,8 @@ def test_a_missing_packet_is_searched_for_until_one_fits(engine):
 
 def test_the_stall_counters_count_the_clocks_of_the_streams_own_handshakes(engine):
     design = engine.design
-    stream = whole_tokens(design, descriptor_words(0, np.arange(40)), random_words(design, np.random.default_rng(7), 40))
+    words = random_words(design, np.random.default_rng(7), 40)
+    stream = whole_tokens(design, descriptor_words(0, np.arange(40)), words)
     script = Script(registers=(wait("load_state", SCANNING, 0),), meanwhile=read_counters(start=4000))
     output = engine.run(stream, stalls=Stalls(seed=5, data=0.1, output=0.5), script=script)
     seen = counters(output)
@@ -216,7 +216,8 @@ def test_the_stall_counters_count_the_clocks_of_the_streams_own_handshakes(engin
 def test_at_least_4_descriptors_are_taken_with_no_data_present(which, design_folder):
     engine = open_engine("verilator", design_folder(which))
     design = engine.design
-    stream = whole_tokens(design, descriptor_words(0, np.arange(20)), random_words(design, np.random.default_rng(8), 20))
+    words = random_words(design, np.random.default_rng(8), 20)
+    stream = whole_tokens(design, descriptor_words(0, np.arange(20)), words)
     output = engine.run(stream, script=Script(data_start=3000))
     assert output.early_tokens is not None and 6 <= output.early_tokens < 20
 
