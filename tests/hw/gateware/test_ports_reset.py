@@ -1,6 +1,5 @@
-"""Sentences of the port contract on reset, soft reset and flush, and on where readies and valids come from."""
+"""Sentences of the port contract on reset, soft reset and flush."""
 
-import itertools
 from typing import Any
 
 import numpy as np
@@ -10,11 +9,8 @@ from amaranth.sim import Simulator
 from ropewalk.gateware.register_map import register_map
 from ropewalk.gateware.top import RotaryPorts
 from ropewalk.tables.slot_words import slot_crc
-from ropewalk_sim.beats import Stalls
-from ropewalk_sim.engines.amaranth import simulate
 from ropewalk_sim.engines.amaranth_host import Host
 from ropewalk_sim.registers import Access, address_of, load_slot, read, read_crcs, wait, write
-from ropewalk_sim.scenarios import plain
 
 LAYOUTS = {
     "interleaved": {"lanes": 4},
@@ -48,7 +44,7 @@ async def accesses(ctx: Any, ports: Any, *wanted: Access) -> list[int]:
     return [answer.value for answer in host.answers]
 
 
-@pytest.mark.parametrize("name", LAYOUTS)
+@pytest.mark.parametrize("name", ["interleaved", "both, values", "table", "no registers"])
 def test_valids_and_stream_readies_are_low_in_reset_and_for_a_clock_after(name, make_design) -> None:
     """Everything is on offer, answers and results are waiting, then reset comes: from its first edge on all is low."""
     ports: Any = RotaryPorts(make_design(**LAYOUTS[name]))
@@ -195,68 +191,37 @@ def test_what_is_offered_meanwhile_counts_as_the_first_of_the_new_stream(bit, na
     assert [entry for entry in streams if isinstance(entry, list)] == [expected] * 6
 
 
-@pytest.mark.parametrize("name", LAYOUTS)
-def test_no_path_leads_from_a_ready_or_a_valid_to_a_ready_or_a_valid(name, make_design) -> None:
-    """In random clocks of a random stream, all combinations of what comes from outside are tried within the clock."""
-    design = make_design(**LAYOUTS[name])
-    ports: Any = RotaryPorts(design)
-    inputs = (ports.s_axis_tvalid, ports.s_axis_token_tvalid, ports.m_axis_tready)
-    outputs = Cat(ports.s_axis_tready, ports.s_axis_token_tready, ports.m_axis_tvalid)
-    source = RNG(5)
-    seen: set[int] = set()
+def test_an_input_beat_that_waits_for_a_flush_is_counted_as_stalled(make_design) -> None:
+    """A beat is offered in every clock after a reset; the flush waits for a receiver that rests."""
+    ports: Any = RotaryPorts(make_design(lanes=4))
+    waited = 0
+
+    async def count(ctx: Any, clocks: int) -> None:
+        nonlocal waited
+        for _ in range(clocks):
+            _, _, ready = await ctx.tick().sample(ports.s_axis_tready)
+            waited += not ready
 
     async def testbench(ctx: Any) -> None:
-        beat = 0
-        offered = [0, 0]
-        for clock in range(300):
-            for index in range(2):
-                offered[index] |= int(source.random() < 0.7)
-            values = [*offered, int(source.random() < 0.6)]
-            ctx.set(ports.s_axis_token_tdata, int(source.integers(0, 12)) << 32)
-            ctx.set(ports.s_axis_tlast, beat % design.beats_per_token == design.beats_per_token - 1)
-            if clock % 3 == 0:
-                found = set()
-                for tried in itertools.product((0, 1), repeat=3):
-                    for signal, value in zip(inputs, tried, strict=True):
-                        ctx.set(signal, value)
-                    found.add(ctx.get(outputs))
-                assert len(found) == 1, clock
-            for signal, value in zip(inputs, values, strict=True):
-                ctx.set(signal, value)
-            _, _, now = await ctx.tick().sample(outputs)
-            seen.add(now)
-            if offered[0] and now & 1:
-                offered[0], beat = 0, beat + 1
-            if offered[1] and now & 2:
-                offered[1] = 0
+        for signal, value in (
+            (ports.s_axis_tvalid, 1), (ports.s_axis_token_tvalid, 1), (ports.s_axil_wstrb, 15),
+            (ports.s_axil_awaddr, address_of("control")), (ports.s_axil_wdata, 8), (ports.s_axil_bready, 1),
+        ):  # fmt: skip
+            ctx.set(signal, value)
+        await count(ctx, 100)
+        assert ctx.get(ports.m_axis_tvalid)
+        for value in (1, 0):
+            ctx.set(ports.s_axil_awvalid, value)
+            ctx.set(ports.s_axil_wvalid, value)
+            await count(ctx, 1)
+        await count(ctx, 50)
+        ctx.set(ports.m_axis_tready, 1)
+        await count(ctx, 20)
+        ctx.set(ports.s_axis_tvalid, 0)
+        assert await accesses(ctx, ports, write("control", 2), read("input_stalls")) == [0, waited]
+        assert waited > 90
 
     run(ports, testbench)
-    assert len(seen) >= 5
-
-
-def test_a_stall_of_the_output_stops_beats_at_the_entrance_and_never_inside(make_design) -> None:
-    """Every beat that enters the rotator leaves it after the same number of clocks, whatever the output does."""
-    design = make_design(lanes=2)
-    ports: Any = RotaryPorts(design)
-    engine = ports._engine
-    entered: list[int] = []
-    left: list[int] = []
-
-    async def watch(ctx: Any) -> None:
-        clock = 0
-        async for _, _, enter, leave in ctx.tick().sample(engine._output.enter, engine._output.valid):
-            clock += 1
-            if enter:
-                entered.append(clock)
-            if leave:
-                left.append(clock)
-
-    stream = plain(design, seed=1, tokens=30)
-    output = simulate(ports, design, stream, Stalls(seed=2, output=0.6), processes=[watch])
-    assert output.beats == len(entered) == len(left) == 30 * design.beats_per_token
-    assert left == [clock + engine.core_latency for clock in entered]
-    assert output.output_waits is not None and output.output_waits > 200
-    assert max(b - a for a, b in itertools.pairwise(entered)) > 4, "the entrance never waited"
 
 
 def test_awprot_and_arprot_are_not_looked_at(make_design) -> None:
@@ -272,22 +237,3 @@ def test_awprot_and_arprot_are_not_looked_at(make_design) -> None:
             ]
 
     run(ports, testbench)
-
-
-def test_a_write_is_answered_a_clock_later_and_a_read_after_two_both_at_once(make_design) -> None:
-    ports: Any = RotaryPorts(make_design())
-    seen = []
-
-    async def testbench(ctx: Any) -> None:
-        ctx.set(ports.s_axil_awaddr, address_of("query_heads"))
-        ctx.set(ports.s_axil_wdata, 3)
-        for signal in (ports.s_axil_awvalid, ports.s_axil_wvalid, ports.s_axil_arvalid):
-            ctx.set(signal, 1)
-        for _ in range(6):
-            flags = Cat(ports.s_axil_awready & ports.s_axil_wready, ports.s_axil_arready)
-            _, _, taken, written, found = await ctx.tick().sample(flags, ports.s_axil_bvalid, ports.s_axil_rvalid)
-            seen.append((taken, written, found))
-
-    run(ports, testbench)
-    # Taken in the first clock; while the answers are not taken, nothing more is.
-    assert seen == [(3, 0, 0), (0, 1, 0), (0, 1, 1), (0, 1, 1), (0, 1, 1), (0, 1, 1)]
