@@ -8,7 +8,7 @@ import numpy as np
 from .expect import Batch, Framed, frame
 from .history import History, Settings
 from .layouts import Layout
-from .wrapper import STATE, pair
+from .wrapper import STATE, waits
 
 MOST_AHEAD = 4
 """An engine takes so many descriptors with no data present, and may take more."""
@@ -72,8 +72,8 @@ class Checker:
     def _count(self, states: np.ndarray) -> None:
         """Count the clocks in which an interface waited: valid and not ready."""
         self.clocks = int(states[:, 1].sum())
-        for place, name in enumerate(STATE):
-            waiting = (states[:, 0] >> 2 * place & 3) == 1
+        for name in STATE:
+            waiting = waits(states[:, 0], name)
             self.waits[name] = int(states[waiting, 1].sum())
 
     def _replay(self, chunk: dict[str, np.ndarray]) -> tuple[tuple[list[Settings], list[int]], list[Boundary]]:
@@ -167,7 +167,7 @@ class Checker:
         if place < 0 or not ends[place, 1]:
             return
         state = int(ends[place, 2])
-        token, data = (state & pair(name) for name in ("token", "data"))
+        token, data = (waits(state, name) for name in ("token", "data"))
         if data and (framed.ended < tokens or framed.excess):
             self.fault = self.fault or f"in clock {clock} data wait, and {tokens - framed.ended} tokens for them"
         if token and tokens - framed.ended < MOST_AHEAD:

@@ -13,7 +13,7 @@ ENDS = ("aresetn", "soft reset", "flush")
 CHANNELS = ("token", "data", "output", "aw", "w", "b", "ar", "r")
 """The interfaces that pause: three streams, and the five channels of the register port."""
 
-LONGEST_PAUSE = 60
+LONGEST_PAUSE = 40
 POOL_BEATS = 1 << 15
 
 
@@ -53,7 +53,7 @@ class Stretch:
     def __init__(self, seed: int, number: int, job: dict[str, Any], *, kept: "Stretch | None" = None) -> None:
         self.generator = generator = random.Random(f"{seed} {number}")
         self.job = job
-        self.tokens = generator.choice([20, 120, 250])
+        self.tokens = generator.choice([20, 200, 400])
         self.end = generator.choice(ENDS)
         self.moment = generator.choice([generator.randrange(2, 400), generator.randrange(2, 4000), 1 << 40])
         self.ahead = kept.ahead if kept else generator.random() < 0.4
@@ -61,7 +61,7 @@ class Stretch:
         self.faults = generator.choice([0.0, 0.1, 0.4])
         self.keep = self.end != "aresetn" and generator.random() < 0.5
         self.reset_clocks = generator.randrange(1, 6)
-        shares = [0.0, 0.1, 0.3, 0.6]
+        shares = [0.0, 0.1, 0.2, 0.5]
         self.pauses = {
             name: (generator.choice(shares), generator.choice([1, 1, 4, 20])) for name in CHANNELS
         }  # fmt: skip
@@ -92,8 +92,8 @@ class Stretch:
 
     def _position(self, limit: int) -> int:
         kind = self.generator.random()
-        if kind < 0.9:
-            return self.generator.randrange(min(limit, self.generator.choice([20, 20, 20, 300, 1 << 24])))
+        if kind < 0.95:
+            return self.generator.randrange(min(limit, self.generator.choice([*[20] * 12, 300, 1 << 24])))
         return self.generator.choice([limit - 1, limit, limit + 1, *EDGES])
 
     def packet(self, tag: int, beats: int) -> tuple[list[int], list[tuple[int, int]]]:
@@ -138,7 +138,10 @@ class Stretch:
                     yield "write", own.choice(job["head_registers"]), own.randrange(3)
             elif kind < 0.85:
                 register = own.choice(job["offset_registers"])
-                yield "write", register, own.choice([*[0, 1, -1, 5] * 3, 17, -300, own.getrandbits(32)]) & 0xFFFFFFFF
+                if own.random() < 0.3:  # for a short while, as most positions are out of range with it
+                    yield "write", register, own.choice([-1, 17, -300, own.getrandbits(32)]) & 0xFFFFFFFF
+                    yield "rest", own.randrange(60), 0
+                yield "write", register, own.choice([0, 0, 1, 5])
             else:
                 yield "read", own.choice(job["read_registers"]), 0
 

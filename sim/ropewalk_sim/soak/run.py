@@ -21,6 +21,7 @@ from ropewalk_sim.registers import SILENCE_CLOCKS, address_of
 
 from .check import Checker
 from .layouts import LOADED_SLOTS, RESET_HEADS, SLOTS, Layout, load_words
+from .plan import LONGEST_PAUSE
 from .wrapper import TOP, wrapper
 
 SIMULATORS = {"icarus": IcarusEngine, "verilator": CocotbVerilatorEngine}
@@ -54,8 +55,8 @@ def job_of(layout: Layout, *, beats: int, seed: int, chunk_beats: int = CHUNK_BE
         "slots": SLOTS, "loaded_slots": LOADED_SLOTS, "reset_heads": RESET_HEADS,
         "limits": [content.limit for content in layout.contents],
         "words": [load_words(layout, content) for content in layout.contents],
-        # The pauses hold nothing back for longer than a tenth of the rest.
-        "quiet_clocks": quiet_clocks(design) + 200, "silence_clocks": SILENCE_CLOCKS,
+        # Longer than any pause, and than anything takes inside the engine.
+        "quiet_clocks": quiet_clocks(design) + LONGEST_PAUSE, "silence_clocks": SILENCE_CLOCKS,
         "control": address_of("control"), "crc": address_of("geometry_crc[0]"),
         **{name: address_of(name) for name in ("load_begin", "load_data", "load_commit", "load_state")},
         "head_registers": [address_of(name) for name in HEADS],

@@ -5,6 +5,7 @@ It adds outputs and no logic: ``watch_state``, the valid (lower bit) and ready o
 """
 
 import re
+from typing import Any
 
 from ropewalk_sim.errors import EngineError
 
@@ -19,6 +20,11 @@ STATE = {
 def pair(name: str) -> int:
     """The bits of an interface's valid and ready in ``watch_state``."""
     return 3 << 2 * list(STATE).index(name)
+
+
+def waits(state: Any, name: str) -> Any:
+    """Whether an interface has valid and not ready: of a ``watch_state``, or of an array of them."""
+    return (state >> 2 * list(STATE).index(name) & 3) == 1
 
 
 def wrapper(verilog: str) -> str:
