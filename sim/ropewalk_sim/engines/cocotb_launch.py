@@ -28,9 +28,7 @@ def build(simulator: str, verilog: str, target: str, arguments: list[str], top: 
     )
 
 
-def test(
-    simulator: str, target: str, folder: str, arguments: list[str], module: str = BENCH, top: str = TOP
-) -> None:
+def test(simulator: str, target: str, folder: str, arguments: list[str], module: str = BENCH, top: str = TOP) -> None:
     """Run the bench ``module`` on what ``build`` left in ``target``, with ``folder`` as the current directory."""
     get_runner(simulator).test(
         hdl_toplevel=top,

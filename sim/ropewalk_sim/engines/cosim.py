@@ -103,7 +103,14 @@ class CocotbEngine:
             run_tool(f"{self.name} (build)", cocotb_command(order), folder=target, environment=cocotb_environment())
 
         # The place of cocotb's own libraries is written into the program that Verilator makes.
-        parts = (*self.versions(), version("cocotb"), str(cocotb_tools.config.libs_dir), *self.build_arguments, top, verilog)
+        parts = (
+            *self.versions(),
+            version("cocotb"),
+            str(cocotb_tools.config.libs_dir),
+            *self.build_arguments,
+            top,
+            verilog,
+        )
         return cached(self.name, parts, build)
 
     def _write_job(self, job: Path, stream: StreamInput, stalls: Stalls, script: Script) -> None:

@@ -190,9 +190,7 @@ class Bench:
             left[number] -= 1
             if left[number] < 0:
                 self.toggle(number, name)
-        if self.watcher.clock - self.since >= self.stretch.moment or (
-            self.watcher.quiet >= self.job["quiet_clocks"]
-        ):
+        if self.watcher.clock - self.since >= self.stretch.moment or (self.watcher.quiet >= self.job["quiet_clocks"]):
             self.ending.set()
 
     def toggle(self, number: int, name: str) -> None:

@@ -206,7 +206,5 @@ class Checker:
             self.fault = self.fault or f"{len(wanted[0]) - both} beats were lost in the stretch that ended by {where}"
 
 
-def _same(
-    one: tuple[np.ndarray, np.ndarray], here: int, other: tuple[np.ndarray, np.ndarray], there: int
-) -> bool:
+def _same(one: tuple[np.ndarray, np.ndarray], here: int, other: tuple[np.ndarray, np.ndarray], there: int) -> bool:
     return bool(one[0][here] == other[0][there] and one[1][here] == other[1][there])

@@ -149,5 +149,10 @@ def _report(job: Path, log: Path, checker: Checker) -> Report:
         if not done.is_file():
             raise EngineError(f"the simulator failed{tail(log.read_bytes())}")
         fault = json.loads(done.read_text())["fault"]
-    return Report(fault=fault, counts=dict(checker.counts), waits=checker.waits, clocks=checker.clocks, stretches=checker.stretches)
-
+    return Report(
+        fault=fault,
+        counts=dict(checker.counts),
+        waits=checker.waits,
+        clocks=checker.clocks,
+        stretches=checker.stretches,
+    )

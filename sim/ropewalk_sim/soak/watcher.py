@@ -29,9 +29,7 @@ class Watcher:
     emptied stream can be on offer any more.
     """
 
-    def __init__(
-        self, dut: Any, notes: Notes, on_token: Callable[[int], None], on_clock: Callable[[], None]
-    ) -> None:
+    def __init__(self, dut: Any, notes: Notes, on_token: Callable[[int], None], on_clock: Callable[[], None]) -> None:
         self.dut, self.notes = dut, notes
         self.on_token, self.on_clock = on_token, on_clock
         self.clock = 0
