@@ -131,19 +131,21 @@ class SlotStore(Component):
 
         # Lookup: the place, then the header.
         held_place = Signal(physical_range, reset_less=True)
+        held_first = Signal(physical_range, reset_less=True)
         known = Signal(reset_less=True)
         number = self.slot[: len(Signal(slot_range))]
         scan_place = Signal(physical_range, reset_less=True)
         scan_header = Signal()
         m.d.sync += [
             held_place.eq(place[number]),
+            held_first.eq(place[0]),
             known.eq((self.slot < design.slots) & filled.bit_select(number, 1)),
             self.known.eq(known),
             self.physical.eq(held_place),
         ]
         m.d.comb += [
             # A token without a slot goes out in the order of slot 0.
-            read.addr.eq(Mux(scan_header, scan_place, Mux(known, held_place, place[0]))),
+            read.addr.eq(Mux(scan_header, scan_place, Mux(known, held_place, held_first))),
             self.header.eq(data.View(slot_layout(design), read.data)),
         ]
 
