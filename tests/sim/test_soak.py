@@ -110,7 +110,8 @@ def spoiled(chunk: Chunk, how: str) -> Chunk:
 
 
 SPOILED = {
-    "lost": "a beat was lost|beats were lost", "duplicated": "a beat was duplicated", "reordered": "beats were reordered|a beat was lost",
+    "lost": "a beat was lost|beats were lost", "duplicated": "a beat was duplicated",
+    "reordered": "beats were reordered|a beat was lost",
     "a bit of data": "differs", "tid": "differs", "last": "differs", "error": "differs", "kind": "differs",
     "answer": "was answered with", "crc": "reading 0x1", "a token too late": "before their descriptor",
     "a commit less": "reading|differs",

@@ -5,15 +5,21 @@ at last ``done.json``. It compares nothing with a model: that is for who reads t
 """
 
 import json
-import random
 from pathlib import Path
 from typing import Any
 
 import cocotb
 from cocotb.clock import Clock
 from cocotb.triggers import Event, FallingEdge, RisingEdge, SimTimeoutError, with_timeout
-from cocotbext.axi import AxiLiteBus, AxiLiteMaster, AxiStreamBus, AxiStreamFrame, AxiStreamMonitor, AxiStreamSink
-from cocotbext.axi import AxiStreamSource
+from cocotbext.axi import (
+    AxiLiteBus,
+    AxiLiteMaster,
+    AxiStreamBus,
+    AxiStreamFrame,
+    AxiStreamMonitor,
+    AxiStreamSink,
+    AxiStreamSource,
+)
 from ropewalk_sim.soak.notes import Notes
 from ropewalk_sim.soak.plan import CHANNELS, LONGEST_PAUSE, Stretch, pool
 from ropewalk_sim.soak.watcher import Fault, Watcher
@@ -151,7 +157,7 @@ class Bench:
         await RisingEdge(self.dut.aclk)
 
     def compare_monitors(self) -> None:
-        """Raise a ``Fault`` unless cocotbext-axi's own monitors saw the beats that the watcher saw since the last reset."""
+        """Raise a ``Fault`` unless cocotbext-axi's monitors saw the beats since the last reset that the watcher saw."""
         for name, monitor in self.monitors.items():
             got, sides = [], []
             while not monitor.empty():
@@ -230,10 +236,10 @@ class Bench:
 
     async def read(self, address: int) -> int:
         """Read a word and note it."""
-        written = len(self.notes.writes)
+        written, clock = len(self.notes.writes), self.watcher.clock
         answer = await self.answered(self.master.read(address, 4))
         value = int.from_bytes(answer.data, "little")
-        self.notes.reads.append((self.notes.written_before + written, address, value, int(answer.resp)))
+        self.notes.reads.append((self.notes.written_before + written, address, value, int(answer.resp), clock))
         return value
 
     async def answered(self, access: Any) -> Any:

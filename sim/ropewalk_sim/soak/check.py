@@ -87,8 +87,9 @@ class Checker:
         settings, since = [history.settings], [-1]
         boundaries: list[Boundary] = []
         for clock, _, write in sorted(moments, key=lambda moment: moment[:2]):
-            while following is not None and following[0] <= before:
-                history.read(*following[1:])
+            # A read is behind the writes that were answered when it was begun, and before a reset of a later clock.
+            while following is not None and following[0] <= before and following[4] < clock:
+                history.read(*following[1:4])
                 following = next(reads)
             if write:
                 kind = history.write(*write)

@@ -11,8 +11,8 @@ from functools import lru_cache
 import numpy as np
 from ropewalk.design import Design
 from ropewalk_sim.beats import StreamInput
-from ropewalk_sim.stream_model import run_model
 from ropewalk_sim.engines.wires import containers, elements
+from ropewalk_sim.stream_model import run_model
 
 from .history import Settings
 from .layouts import Content, Layout
@@ -106,7 +106,7 @@ class Batch:
         self.count += len(beats)
 
     def solve(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """``uint64 [count]`` output beats, ``int64 [count]`` TUSER, ``bool [count]`` whether the beat comes out at all."""
+        """``uint64 [count]`` output beats, ``int64 [count]`` TUSER, ``bool [count]`` whether the beat comes out."""
         data = np.zeros(self.count, np.uint64)
         user = np.zeros(self.count, np.int64)
         there = np.zeros(self.count, bool)
