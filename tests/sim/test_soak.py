@@ -17,7 +17,7 @@ from ropewalk_sim.soak.plan import CHANNELS, Stretch
 Chunk = dict[str, np.ndarray]
 # Each further design takes three seconds to emit, and ten for Verilator.
 RUNS = [("both", "icarus"), ("interleaved-half", "icarus"), ("both", "verilator")]
-BEATS = 2_000
+BEATS = 1_500
 
 
 @pytest.fixture(scope="module")

@@ -63,11 +63,11 @@ class Bench:
             "output": self.sink,
         }
         self.master = AxiLiteMaster(AxiLiteBus.from_prefix(dut, "s_axil"), **common)
-        self.paused = {
-            "token": self.token, "data": self.data, "output": self.sink,
-            "aw": self.master.write_if.aw_channel, "w": self.master.write_if.w_channel,
-            "b": self.master.write_if.b_channel, "ar": self.master.read_if.ar_channel,
-            "r": self.master.read_if.r_channel,
+        master: Any = self.master
+        write, read = master.write_if, master.read_if
+        self.paused: dict[str, Any] = {
+            "token": self.token, "data": self.data, "output": self.sink, "aw": write.aw_channel, "w": write.w_channel,
+            "b": write.b_channel, "ar": read.ar_channel, "r": read.r_channel,
         }  # fmt: skip
         self.pool = pool(job["seed"], job["elements"], job["container_bits"], job["data_width"])
         self.notes = Notes(job)
@@ -100,7 +100,7 @@ class Bench:
             # Head counts do not change while packets are on their way: they are what they are now.
             beats = self.beats_of_token()
         for word in stretch.descriptors():
-            self.token.send_nowait(AxiStreamFrame([word]))
+            self.token.send_nowait(frame_of([word]))
             if stretch.ahead:
                 self.send_packet(word >> 16 & 255, beats)
         host = cocotb.start_soon(self.host(stretch))
@@ -186,7 +186,7 @@ class Bench:
         place = 0
         for start, count in parts:
             tid = tids[place : place + count]
-            self.data.send_nowait(AxiStreamFrame(self.pool[start : start + count], tid=tid))
+            self.data.send_nowait(frame_of(self.pool[start : start + count], tid=tid))
             place += count
 
     def on_clock(self) -> None:
@@ -252,3 +252,8 @@ class Bench:
     async def idle_master(self) -> None:
         """Wait until the master has nothing under way."""
         await self.answered(self.master.wait())
+
+
+def frame_of(words: Any, tid: list[int] | None = None) -> AxiStreamFrame:
+    """A packet of whole beats."""
+    return AxiStreamFrame(words, tid=tid)

@@ -80,7 +80,7 @@ class Checker:
         """The settings over time (with the clock from behind which they hold), and where streams were emptied."""
         history = self.history
         before = self.counts["register writes"]
-        moments = [(int(clock), 1, ()) for clock in chunk["resets"]]
+        moments: list[tuple[int, int, tuple[int, ...]]] = [(int(clock), 1, ()) for clock in chunk["resets"]]
         moments += [(int(write[0]), 0, tuple(write[1:].tolist())) for write in chunk["writes"]]
         reads = iter([*chunk["reads"].tolist(), None])
         following = next(reads)
@@ -92,7 +92,8 @@ class Checker:
                 history.read(*following[1:4])
                 following = next(reads)
             if write:
-                kind = history.write(*write)
+                address, word, answer = write
+                kind = history.write(address, word, answer)
                 before += 1
             else:
                 history.reset()

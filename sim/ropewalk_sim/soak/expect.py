@@ -82,10 +82,10 @@ class Batch:
         self.layout = layout
         self.words = words
         self.count = 0
-        self._groups: dict[tuple[Key, int], list[tuple[np.ndarray, Sequence[int], int]]] = {}
+        self._groups: dict[tuple[Key, int], list[tuple[np.ndarray, np.ndarray, int]]] = {}
         self._open = 0
 
-    def add(self, settings: Settings, words: np.ndarray, beats: Sequence[int], *, ended: bool) -> None:
+    def add(self, settings: Settings, words: np.ndarray, beats: np.ndarray, *, ended: bool) -> None:
         """A token: its descriptor's words, and the input beats that go out; ``ended`` if TLAST is among them."""
         if not len(beats):
             return
