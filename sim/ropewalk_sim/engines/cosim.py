@@ -232,6 +232,7 @@ class CocotbVerilatorEngine(CocotbEngine):
 
 
 def cocotb_command(order: dict[str, Any]) -> list[str]:
+    """The command that carries out an ``order`` of :mod:`.cocotb_launch` in a process of its own."""
     return [sys.executable, "-m", "ropewalk_sim.engines.cocotb_launch", json.dumps(order)]
 
 

@@ -5,15 +5,21 @@ at last ``done.json``. It compares nothing with a model: that is for who reads t
 """
 
 import json
-import random
 from pathlib import Path
 from typing import Any
 
 import cocotb
 from cocotb.clock import Clock
 from cocotb.triggers import Event, FallingEdge, RisingEdge, SimTimeoutError, with_timeout
-from cocotbext.axi import AxiLiteBus, AxiLiteMaster, AxiStreamBus, AxiStreamFrame, AxiStreamMonitor, AxiStreamSink
-from cocotbext.axi import AxiStreamSource
+from cocotbext.axi import (
+    AxiLiteBus,
+    AxiLiteMaster,
+    AxiStreamBus,
+    AxiStreamFrame,
+    AxiStreamMonitor,
+    AxiStreamSink,
+    AxiStreamSource,
+)
 from ropewalk_sim.soak.notes import Notes
 from ropewalk_sim.soak.plan import CHANNELS, LONGEST_PAUSE, Stretch, pool
 from ropewalk_sim.soak.watcher import Fault, Watcher
@@ -57,11 +63,11 @@ class Bench:
             "output": self.sink,
         }
         self.master = AxiLiteMaster(AxiLiteBus.from_prefix(dut, "s_axil"), **common)
-        self.paused = {
-            "token": self.token, "data": self.data, "output": self.sink,
-            "aw": self.master.write_if.aw_channel, "w": self.master.write_if.w_channel,
-            "b": self.master.write_if.b_channel, "ar": self.master.read_if.ar_channel,
-            "r": self.master.read_if.r_channel,
+        master: Any = self.master
+        write, read = master.write_if, master.read_if
+        self.paused: dict[str, Any] = {
+            "token": self.token, "data": self.data, "output": self.sink, "aw": write.aw_channel, "w": write.w_channel,
+            "b": write.b_channel, "ar": read.ar_channel, "r": read.r_channel,
         }  # fmt: skip
         self.pool = pool(job["seed"], job["elements"], job["container_bits"], job["data_width"])
         self.notes = Notes(job)
@@ -94,7 +100,7 @@ class Bench:
             # Head counts do not change while packets are on their way: they are what they are now.
             beats = self.beats_of_token()
         for word in stretch.descriptors():
-            self.token.send_nowait(AxiStreamFrame([word]))
+            self.token.send_nowait(frame_of([word]))
             if stretch.ahead:
                 self.send_packet(word >> 16 & 255, beats)
         host = cocotb.start_soon(self.host(stretch))
@@ -151,7 +157,7 @@ class Bench:
         await RisingEdge(self.dut.aclk)
 
     def compare_monitors(self) -> None:
-        """Raise a ``Fault`` unless cocotbext-axi's own monitors saw the beats that the watcher saw since the last reset."""
+        """Raise a ``Fault`` unless cocotbext-axi's monitors saw the beats since the last reset that the watcher saw."""
         for name, monitor in self.monitors.items():
             got, sides = [], []
             while not monitor.empty():
@@ -180,7 +186,7 @@ class Bench:
         place = 0
         for start, count in parts:
             tid = tids[place : place + count]
-            self.data.send_nowait(AxiStreamFrame(self.pool[start : start + count], tid=tid))
+            self.data.send_nowait(frame_of(self.pool[start : start + count], tid=tid))
             place += count
 
     def on_clock(self) -> None:
@@ -230,10 +236,10 @@ class Bench:
 
     async def read(self, address: int) -> int:
         """Read a word and note it."""
-        written = len(self.notes.writes)
+        written, clock = len(self.notes.writes), self.watcher.clock
         answer = await self.answered(self.master.read(address, 4))
         value = int.from_bytes(answer.data, "little")
-        self.notes.reads.append((self.notes.written_before + written, address, value, int(answer.resp)))
+        self.notes.reads.append((self.notes.written_before + written, address, value, int(answer.resp), clock))
         return value
 
     async def answered(self, access: Any) -> Any:
@@ -246,3 +252,8 @@ class Bench:
     async def idle_master(self) -> None:
         """Wait until the master has nothing under way."""
         await self.answered(self.master.wait())
+
+
+def frame_of(words: Any, tid: list[int] | None = None) -> AxiStreamFrame:
+    """A packet of whole beats."""
+    return AxiStreamFrame(words, tid=tid)

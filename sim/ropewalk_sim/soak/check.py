@@ -80,18 +80,20 @@ class Checker:
         """The settings over time (with the clock from behind which they hold), and where streams were emptied."""
         history = self.history
         before = self.counts["register writes"]
-        moments = [(int(clock), 1, ()) for clock in chunk["resets"]]
+        moments: list[tuple[int, int, tuple[int, ...]]] = [(int(clock), 1, ()) for clock in chunk["resets"]]
         moments += [(int(write[0]), 0, tuple(write[1:].tolist())) for write in chunk["writes"]]
         reads = iter([*chunk["reads"].tolist(), None])
         following = next(reads)
         settings, since = [history.settings], [-1]
         boundaries: list[Boundary] = []
         for clock, _, write in sorted(moments, key=lambda moment: moment[:2]):
-            while following is not None and following[0] <= before:
-                history.read(*following[1:])
+            # A read is behind the writes that were answered when it was begun, and before a reset of a later clock.
+            while following is not None and following[0] <= before and following[4] < clock:
+                history.read(*following[1:4])
                 following = next(reads)
             if write:
-                kind = history.write(*write)
+                address, word, answer = write
+                kind = history.write(address, word, answer)
                 before += 1
             else:
                 history.reset()

@@ -11,8 +11,8 @@ from functools import lru_cache
 import numpy as np
 from ropewalk.design import Design
 from ropewalk_sim.beats import StreamInput
-from ropewalk_sim.stream_model import run_model
 from ropewalk_sim.engines.wires import containers, elements
+from ropewalk_sim.stream_model import run_model
 
 from .history import Settings
 from .layouts import Content, Layout
@@ -82,10 +82,10 @@ class Batch:
         self.layout = layout
         self.words = words
         self.count = 0
-        self._groups: dict[tuple[Key, int], list[tuple[np.ndarray, Sequence[int], int]]] = {}
+        self._groups: dict[tuple[Key, int], list[tuple[np.ndarray, np.ndarray, int]]] = {}
         self._open = 0
 
-    def add(self, settings: Settings, words: np.ndarray, beats: Sequence[int], *, ended: bool) -> None:
+    def add(self, settings: Settings, words: np.ndarray, beats: np.ndarray, *, ended: bool) -> None:
         """A token: its descriptor's words, and the input beats that go out; ``ended`` if TLAST is among them."""
         if not len(beats):
             return
@@ -106,7 +106,7 @@ class Batch:
         self.count += len(beats)
 
     def solve(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """``uint64 [count]`` output beats, ``int64 [count]`` TUSER, ``bool [count]`` whether the beat comes out at all."""
+        """``uint64 [count]`` output beats, ``int64 [count]`` TUSER, ``bool [count]`` whether the beat comes out."""
         data = np.zeros(self.count, np.uint64)
         user = np.zeros(self.count, np.int64)
         there = np.zeros(self.count, bool)

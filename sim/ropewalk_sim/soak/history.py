@@ -4,7 +4,6 @@ Written from ``docs/ports.md``, "AXI4-Lite" and the sections below it; the words
 """
 
 import zlib
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -62,7 +61,8 @@ class History:
         slots, heads, offsets = self.settings
         if name in ("query_heads", "key_heads", "value_heads"):
             kind = ("query_heads", "key_heads", "value_heads").index(name)
-            changed = (*heads[:kind], word & 255, *heads[kind + 1 :])
+            values = [word & 255 if kind == number else count for number, count in enumerate(heads)]
+            changed = (values[0], values[1], values[2])
             if any(changed):
                 self.settings = Settings(slots, changed, offsets)
             else:
@@ -114,8 +114,3 @@ class History:
         if address == address_of("query_heads"):
             return self.settings.heads[0]
         return None
-
-
-def settings_of(settings: Sequence[Settings], changes: np.ndarray, clocks: np.ndarray) -> list[Settings]:
-    """The settings in each of ``clocks``: what a write changed in one clock holds from the next on."""
-    return [settings[place] for place in np.searchsorted(changes, clocks, side="left").tolist()]

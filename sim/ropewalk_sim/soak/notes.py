@@ -11,8 +11,8 @@ AXI_OKAY = 0
 class Notes:
     """Notes of a soak. A *side* is TID [7:0], TLAST [8] and, on the output, TUSER [11:9].
 
-    ``states`` counts the clocks by the valids and readies in them (:mod:`.wrapper`). ``beats`` are the output beats so far,
-    ``fresh`` those since the last dump.
+    ``states`` counts the clocks by the valids and readies in them (:mod:`.wrapper`). ``beats`` are the output beats so
+    far, ``fresh`` those since the last dump.
     """
 
     def __init__(self, job: dict[str, Any]) -> None:
@@ -30,7 +30,7 @@ class Notes:
         self.words: dict[str, list[int]] = {"token": [], "data": [], "output": []}
         self.sides: dict[str, list[int]] = {"token": [], "data": [], "output": []}
         self.writes: list[tuple[int, int, int, int]] = []
-        self.reads: list[tuple[int, int, int, int]] = []
+        self.reads: list[tuple[int, int, int, int, int]] = []
         self.ends: list[tuple[int, int, int]] = []
         self.resets: list[int] = []
         self.begun = dict.fromkeys(self.clocks, 0)
@@ -93,7 +93,7 @@ class Notes:
             **{name: np.array(self.words[name], np.uint64) for name in ("data", "output")},
             **{f"{name}_side": np.array(self.sides[name], np.int64) for name in ("data", "output")},
             "writes": np.array(self.writes, np.int64).reshape(-1, 4),
-            "reads": np.array(self.reads, np.int64).reshape(-1, 4),
+            "reads": np.array(self.reads, np.int64).reshape(-1, 5),
             "ends": np.array(self.ends, np.int64).reshape(-1, 3),
             "resets": np.array(self.resets, np.int64),
             "states": np.array(list(self.states.items()), np.int64).reshape(-1, 2),

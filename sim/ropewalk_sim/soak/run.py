@@ -51,7 +51,8 @@ def job_of(layout: Layout, *, beats: int, seed: int, chunk_beats: int = CHUNK_BE
     return {
         "seed": seed, "beats": beats, "chunk_beats": chunk_beats,
         "elements": design.elements, "container_bits": design.container_bits, "data_width": design.data_width,
-        "beat_bits": design.elements * design.container_bits, "beats_per_head": design.beats_per_head, "axes": design.axes, "token_bytes": 4 * (1 + design.axes),
+        "beat_bits": design.elements * design.container_bits, "beats_per_head": design.beats_per_head,
+        "axes": design.axes, "token_bytes": 4 * (1 + design.axes),
         "slots": SLOTS, "loaded_slots": LOADED_SLOTS, "reset_heads": RESET_HEADS,
         "limits": [content.limit for content in layout.contents],
         "words": [load_words(layout, content) for content in layout.contents],
