@@ -23,7 +23,6 @@ from .slots import (
     entry_bits,
     entry_count,
     layout_fits,
-    loadable,
     pair_bits,
     physical_slots,
     slot_layout,
@@ -151,7 +150,7 @@ class SlotStore(Component):
 
         if design.registers:
             self._scan(m, place, filled, read, scan_place, scan_header)
-        if loadable(design):
+        if design.loadable:
             self._load(m, headers.write_port(), place, filled, spare)
         elif design.registers:
             with m.If(self.begin):
