@@ -216,14 +216,20 @@ class Design:
         return 2 + 2 * self.coefficient_width
 
     @property
+    def loadable(self) -> bool:
+        """Whether slots can be loaded at run time: a table's rows cannot, and without registers there is no way in."""
+        return self.source == "synth" and self.registers
+
+    @property
     def row_banks(self) -> int:
         """Rows held at once, a power of two: one in use and the others made ahead of it.
 
         Two would do for a token that outlasts its row. Where making rows is the limit, the source must never wait for
-        the reader to let go of a bank, and a row takes :data:`ROW_ROUND_TRIP` clocks to come round. The shortest rows
-        take the most banks.
+        the reader to let go of a bank, and a row takes :data:`ROW_ROUND_TRIP` clocks to come round. The shortest tokens
+        take the most banks: those of one head, with the fewest pairs that a slot may have.
         """
-        shortest = min(shape.pairs for shape in self.shapes) * self.clocks_per_pair
+        pairs = 1 if self.loadable else min(shape.pairs for shape in self.shapes)
+        shortest = max(pairs * self.clocks_per_pair, self.beats_per_head)
         return max(4, 1 << (-(-ROW_ROUND_TRIP // shortest)).bit_length())
 
     @property

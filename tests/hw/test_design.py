@@ -203,10 +203,15 @@ def test_each_slot_has_its_shape_and_rate() -> None:
     assert (design.heads, design.slots_of_other_heads) == ((4, 1, 0), (2,))
 
 
-def test_there_are_banks_enough_for_the_shortest_rows() -> None:
-    alone = replace(mixed(), geometry=mixed().geometry.only("few"))
-    assert mixed().row_banks == alone.row_banks == 32
-    assert Design(geometry=GEMMA, lanes=32).row_banks == 4
+def test_there_are_banks_enough_for_the_shortest_tokens() -> None:
+    """48 clocks go by until a bank comes round: so many rows of a token's clocks, and one more, to a power of two."""
+    fixed = {"registers": False, "geometry": mixed().geometry.only("few")}
+    # A head has 4 beats, whatever its pairs: 12 rows and one more.
+    assert mixed().row_banks == replace(mixed(), **fixed).row_banks == 16
+    # 128 pairs take longer than that, where no slot can be loaded that has fewer.
+    assert Design(geometry=GEMMA, lanes=32, registers=False).row_banks == 4
+    assert Design(geometry=GEMMA, lanes=32).row_banks == 16
+    assert Design(geometry=GEMMA, lanes=4).row_banks == 4
 
 
 def test_a_table_counts_each_variants_own_pairs() -> None:

@@ -2,7 +2,6 @@
 
 from ..design import Design
 from ..gateware.register_map import register_map
-from ..gateware.slots import loadable
 
 
 def folder_page(design: Design, *, latency: int, crcs: list[int], files: list[str]) -> str:
@@ -78,7 +77,7 @@ def folder_page(design: Design, *, latency: int, crcs: list[int], files: list[st
     lines += [
         "",
         f"There are {design.slots} slots"
-        + (", the others empty until they are loaded over the registers" if loadable(design) else ", the others empty")
+        + (", the others empty until they are loaded over the registers" if design.loadable else ", the others empty")
         + f". A position past the last one{anywhere}, or an empty slot, passes the token unrotated with its error bit "
         "set.",
         "",
@@ -183,7 +182,7 @@ def registers_part(design: Design) -> list[str]:
         "tokens": "tokens that came out, as of the last snapshot; seven more counters follow it",
         "geometry_crc[0]": "CRC-32 of what slot 0 holds, the table above; slot n at 4n more",
     }
-    if not loadable(design):
+    if not design.loadable:
         shown = {name: text for name, text in shown.items() if not name.startswith("load")}
     return [
         "## Registers",

@@ -61,8 +61,8 @@ class Framer(Component):
         m = Module()
         design = self._design
 
-        # Contexts wait here so that the next one is at hand when a token ends.
-        waiting = m.submodules.waiting = SyncFIFO(width=context_layout().size, depth=CAPACITY)
+        # Contexts wait here so that the next one is at hand when a token ends, and their rows can be made ahead.
+        waiting = m.submodules.waiting = SyncFIFO(width=context_layout().size, depth=max(CAPACITY, design.row_banks))
         m.d.comb += [
             waiting.w_data.eq(self.context.payload),
             waiting.w_en.eq(self.context.valid),

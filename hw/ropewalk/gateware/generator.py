@@ -19,7 +19,7 @@ from .layouts import entry_layout, request_layout
 from .multiply import WideMultiplier
 from .primitives import BlockRam, BlockRom, delayed
 from .sine import SineGenerator
-from .slots import entry_address_bits, entry_bits, loadable, pair_bits
+from .slots import entry_address_bits, entry_bits, pair_bits
 
 SCAN_SHARE = 64
 """A scan of the step memory waits at most so many clocks for its turn, and takes at most that share of them."""
@@ -63,7 +63,7 @@ class RowGenerator(Component):
     def __init__(self, design: Design):
         self._design = design
         contents = step_contents(design)
-        if loadable(design):
+        if design.loadable:
             self._steps = BlockRam(width=contents.width, depth=contents.depth, name="steps", words=contents.words)
         else:
             self._steps = BlockRom(contents, name="steps")

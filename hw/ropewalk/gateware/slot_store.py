@@ -23,7 +23,6 @@ from .slots import (
     entry_bits,
     entry_count,
     layout_fits,
-    loadable,
     pair_bits,
     physical_slots,
     slot_layout,
@@ -131,25 +130,27 @@ class SlotStore(Component):
 
         # Lookup: the place, then the header.
         held_place = Signal(physical_range, reset_less=True)
+        held_first = Signal(physical_range, reset_less=True)
         known = Signal(reset_less=True)
         number = self.slot[: len(Signal(slot_range))]
         scan_place = Signal(physical_range, reset_less=True)
         scan_header = Signal()
         m.d.sync += [
             held_place.eq(place[number]),
+            held_first.eq(place[0]),
             known.eq((self.slot < design.slots) & filled.bit_select(number, 1)),
             self.known.eq(known),
             self.physical.eq(held_place),
         ]
         m.d.comb += [
             # A token without a slot goes out in the order of slot 0.
-            read.addr.eq(Mux(scan_header, scan_place, Mux(known, held_place, place[0]))),
+            read.addr.eq(Mux(scan_header, scan_place, Mux(known, held_place, held_first))),
             self.header.eq(data.View(slot_layout(design), read.data)),
         ]
 
         if design.registers:
             self._scan(m, place, filled, read, scan_place, scan_header)
-        if loadable(design):
+        if design.loadable:
             self._load(m, headers.write_port(), place, filled, spare)
         elif design.registers:
             with m.If(self.begin):

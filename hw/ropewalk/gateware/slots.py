@@ -70,16 +70,11 @@ def layout_fits(design: Design, word: Value, start: Value, pairs: Value) -> Valu
     return fits
 
 
-def loadable(design: Design) -> bool:
-    """Whether slots can be loaded at run time: a table's rows cannot, and without registers there is no way in."""
-    return design.source == "synth" and design.registers
-
-
 def physical_slots(design: Design) -> int:
     """Places for slots: one more than slots where they can be loaded, only the filled ones where nothing changes."""
     if not design.registers:
         return len(design.variants)
-    return design.slots + loadable(design)
+    return design.slots + design.loadable
 
 
 def pair_bits(design: Design) -> int:

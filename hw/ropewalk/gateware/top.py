@@ -124,6 +124,8 @@ class RotaryPorts(Component):
             engine.offset.eq(registers.offset),
             engine.settings_changed.eq(registers.settings_changed),
             registers.events.eq(engine.events),
+            # A beat that waits while the engine is emptied does not reach it.
+            registers.events.input_stall.eq(self.s_axis_tvalid & ~self.s_axis_tready),
         ]
         for name in LOADER_MEMBERS:
             join(m, engine.signature.members[name], outside=getattr(registers, name), inside=getattr(engine, name))

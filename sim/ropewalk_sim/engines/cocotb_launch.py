@@ -16,11 +16,11 @@ BENCH = "ropewalk_sim.engines.cocotb_bench"
 TIMESCALE = ("1ns", "1ps")  # without it Icarus refuses a clock of 10 ns
 
 
-def build(simulator: str, verilog: str, target: str, arguments: list[str]) -> None:
+def build(simulator: str, verilog: str, target: str, arguments: list[str], top: str = TOP) -> None:
     """Compile ``verilog`` into the folder ``target``."""
     get_runner(simulator).build(
         sources=[verilog],
-        hdl_toplevel=TOP,
+        hdl_toplevel=top,
         build_dir=target,
         build_args=arguments,
         timescale=TIMESCALE,
@@ -28,10 +28,10 @@ def build(simulator: str, verilog: str, target: str, arguments: list[str]) -> No
     )
 
 
-def test(simulator: str, target: str, folder: str, arguments: list[str], module: str = BENCH) -> None:
+def test(simulator: str, target: str, folder: str, arguments: list[str], module: str = BENCH, top: str = TOP) -> None:
     """Run the bench ``module`` on what ``build`` left in ``target``, with ``folder`` as the current directory."""
     get_runner(simulator).test(
-        hdl_toplevel=TOP,
+        hdl_toplevel=top,
         hdl_toplevel_lang="verilog",
         test_module=module,
         build_dir=target,

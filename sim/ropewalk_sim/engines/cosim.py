@@ -24,6 +24,7 @@ from ropewalk.emit.folder import load_design
 from ropewalk_sim.beats import Script, Stalls, StreamInput, StreamOutput
 from ropewalk_sim.engines import HANG_CLOCKS, Progress, quiet_clocks
 from ropewalk_sim.engines.cache import cached
+from ropewalk_sim.engines.cocotb_launch import TOP
 from ropewalk_sim.engines.toolchain import (
     compiler_version,
     read_verilog,
@@ -77,7 +78,7 @@ class CocotbEngine:
     ) -> StreamOutput:
         """Run ``stream`` through the simulated Verilog."""
         stalls, script = stalls or Stalls(), script or Script()
-        build = self._build()
+        build = self.build()
         with tempfile.TemporaryDirectory(prefix="ropewalk-") as name:
             job = Path(name)
             for rom in self._folder.glob("*.hex"):
@@ -88,17 +89,28 @@ class CocotbEngine:
             self._simulate(job, order, stream.beats, progress)
             return self._read_result(job)
 
-    def _build(self) -> Path:
-        verilog = read_verilog(self._folder)
+    def build(self, around: str = "", top: str = TOP) -> Path:
+        """The folder of the compiled simulator, made now if it is not kept.
+
+        ``around`` is more Verilog, with the module ``top`` that is simulated in place of the emitted one.
+        """
+        verilog = read_verilog(self._folder) + around.encode()
 
         def build(target: Path) -> None:
             (target / "ropewalk.v").write_bytes(verilog)
             order = {"action": "build", "simulator": self.simulator, "verilog": str(target / "ropewalk.v"),
-                     "target": str(target), "arguments": list(self.build_arguments)}  # fmt: skip
-            run_tool(f"{self.name} (build)", _command(order), folder=target, environment=_environment())
+                     "target": str(target), "arguments": list(self.build_arguments), "top": top}  # fmt: skip
+            run_tool(f"{self.name} (build)", cocotb_command(order), folder=target, environment=cocotb_environment())
 
         # The place of cocotb's own libraries is written into the program that Verilator makes.
-        parts = (*self.versions(), version("cocotb"), str(cocotb_tools.config.libs_dir), *self.build_arguments, verilog)
+        parts = (
+            *self.versions(),
+            version("cocotb"),
+            str(cocotb_tools.config.libs_dir),
+            *self.build_arguments,
+            top,
+            verilog,
+        )
         return cached(self.name, parts, build)
 
     def _write_job(self, job: Path, stream: StreamInput, stalls: Stalls, script: Script) -> None:
@@ -137,7 +149,7 @@ class CocotbEngine:
         log = job / "log"
         with log.open("wb") as file:
             process = subprocess.Popen(
-                _command(order), cwd=job, env=_environment(), stdin=subprocess.DEVNULL, stdout=file,
+                cocotb_command(order), cwd=job, env=cocotb_environment(), stdin=subprocess.DEVNULL, stdout=file,
                 stderr=subprocess.STDOUT, start_new_session=True,
             )  # fmt: skip
             try:
@@ -219,11 +231,12 @@ class CocotbVerilatorEngine(CocotbEngine):
         return ["+verilator+rand+reset+2", f"+verilator+seed+{seed % 0x7FFFFFFF + 1}"]
 
 
-def _command(order: dict[str, Any]) -> list[str]:
+def cocotb_command(order: dict[str, Any]) -> list[str]:
+    """The command that carries out an ``order`` of :mod:`.cocotb_launch` in a process of its own."""
     return [sys.executable, "-m", "ropewalk_sim.engines.cocotb_launch", json.dumps(order)]
 
 
-def _environment() -> dict[str, str]:
+def cocotb_environment() -> dict[str, str]:
     """This process's environment for the runner: its import path, Verilator, and no trace of a test under way."""
     environment = verilator_environment()
     environment["PYTHONPATH"] = os.pathsep.join(path or os.curdir for path in sys.path)

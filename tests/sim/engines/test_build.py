@@ -110,7 +110,7 @@ def test_verilog_that_does_not_parse(tmp_path, design_folder):
     with pytest.raises(EngineError, match=r"verilator failed with code 1:\n(?s:.*)syntax error"):
         build_library(folder)
     with pytest.raises(EngineError, match=r"icarus \(build\) failed with code 1:\n(?s:.*)syntax error"):
-        IcarusEngine(folder)._build()
+        IcarusEngine(folder).build()
     assert not list((tmp_path / "cache").glob("*.tmp"))
 
 

@@ -14,7 +14,7 @@ def test_every_order_of_address_data_and_answer(name, design_folder, tmp_path, m
     engine = open_engine(name, folder)
     for rom in folder.glob("*.hex"):
         (tmp_path / rom.name).symlink_to(rom)
-    order = {"action": "test", "simulator": engine.simulator, "target": str(engine._build()), "folder": str(tmp_path),
+    order = {"action": "test", "simulator": engine.simulator, "target": str(engine.build()), "folder": str(tmp_path),
              "arguments": engine.plusargs(1), "module": "register_port_bench"}  # fmt: skip
     engine._simulate(tmp_path, order, 1000, None)
     seen = json.loads((tmp_path / "result.json").read_text())

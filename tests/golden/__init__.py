@@ -1,0 +1,1 @@
+"""The golden vectors of the software stacks, through the emitted Verilog (docs/testing.md, "Golden vectors")."""
