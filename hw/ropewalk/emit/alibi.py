@@ -14,7 +14,7 @@ from .writer import DESCRIPTION, PAGE
 
 
 def alibi_files(design: AlibiDesign) -> dict[str, str]:
-    """``design.json``, ``ropewalk.v``, ``slopes.hex``, ``registers.h`` and the page. The same design gives the same bytes."""
+    """All files of the folder, by name. The same design gives the same bytes on every machine."""
     top = AlibiTop(design)
     files = emit_top(top, alibi_contents(design))
     description = alibi_design_to_json(design, derived_facts(design, latency=top.latency))

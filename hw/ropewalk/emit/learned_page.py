@@ -29,7 +29,7 @@ def learned_page(design: LearnedDesign, *, latency: int, files: Sequence[str]) -
     masked = f"row {geometry.masked_row}" if geometry.masked_row is not None else "no row: an error"
     offset = f" + {geometry.row_offset}" if geometry.row_offset else ""
     shown = {
-        "identity": "the letters TABL",
+        "identity": "the letters LEAR",
         "control": CONTROL + ("" if outside else ", 4 compute the CRC again"),
         "status": STATUS,
         "offset": f"added to every position (signed), {geometry.row_offset} after reset",
@@ -76,8 +76,8 @@ def learned_page(design: LearnedDesign, *, latency: int, files: Sequence[str]) -
         f"{row_beats(geometry.dimension, lanes, design.beats_per_token, design.last_lanes)} "
         f"{element_sentence(design.data_width, design.container_bits)} {value_sentence(design.fraction_bits)}",
         "",
-        f"Table words have {design.table_width} bits with an LSB of 2^{-design.table_fraction_bits}. The sum is rounded "
-        "once, half up, and saturates.",
+        f"Table words have {design.table_width} bits with an LSB of 2^{-design.table_fraction_bits}. The sum is "
+        "rounded once, half up, and saturates.",
         "",
         *registers_part(UNIT, shown, "Registers are as after power-up when `aresetn` has been low."),
         "## Rate and latency",

@@ -15,7 +15,7 @@ from .writer import DESCRIPTION, PAGE
 
 
 def sinusoidal_files(design: SinusoidalDesign) -> dict[str, str]:
-    """``ropewalk.v``, its ``.hex`` files, ``registers.h``, ``design.json`` and the page. The same design, the same bytes."""
+    """All files of the folder, by name. The same design gives the same bytes on every machine."""
     top = SinusoidalTop(design)
     files = {**emit_top(top, rom_contents(design)), HEADER: register_header(UNIT)}
     return {
