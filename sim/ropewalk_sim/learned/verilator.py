@@ -179,14 +179,16 @@ class _Arrays:
         run = self.run
         words, keep, tid, last, error = (array[: run.given] for array in self._out)
         size = self.design.lanes * self.design.container_bits // 8
-        octets = np.ascontiguousarray(words).view(np.uint8).reshape(run.given, -1)[:, :size]
+        octets = np.ascontiguousarray(words).view(np.uint8).reshape(run.given, 4 * words.shape[1])[:, :size]
         seen = run.given > 0
         return LearnedOutput(
             data=beat_elements(self.design, octets),
             tid=tid.copy(),
             last=last.astype(bool),
             error=error.astype(bool),
-            keep=keep_elements(self.design, np.ascontiguousarray(keep).view(np.uint8).reshape(run.given, -1)),
+            keep=keep_elements(
+                self.design, np.ascontiguousarray(keep).view(np.uint8).reshape(run.given, 4 * keep.shape[1])
+            ),
             first_data_clock=run.first_data if seen else None,
             first_output_clock=run.first_output if seen else None,
             last_output_clock=run.last_output if seen else None,
