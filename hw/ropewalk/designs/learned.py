@@ -199,7 +199,7 @@ _KEYS = ("format", "ropewalk", "parameters", "geometry", "digest", "table_digest
 
 
 def learned_to_json(design: LearnedDesign, derived: dict[str, Any]) -> dict[str, Any]:
-    """Everything that defines ``design``, and ``derived`` beside it, which is not read back."""
+    """Everything that defines ``design``, its digests, and ``derived`` beside it, which is not read back."""
     names = (*_INTEGERS, "fraction_bits", "table_fraction_bits", "storage", "family")
     return {
         "format": FORMAT,
