@@ -11,6 +11,7 @@ from math import cos, floor, sin
 import numpy as np
 import pytest
 from ropewalk_cli.schemes import units
+from ropewalk_sim.learned.unit import LearnedUnit
 from safetensors.numpy import load_file
 
 ENGINES = ["model", "amaranth", "icarus", "verilator"]
@@ -269,3 +270,23 @@ def test_digest_and_compare_take_the_folder_and_the_model(ropewalk, unit):
         assert described["scheme"] == scheme
         assert json.loads((folder / "design.json").read_text())["digest"] == described["digest"]
     assert ropewalk("compare", unit("alibi"), unit("learned")).code == 1
+
+
+def test_one_wrong_bit_of_an_engine_is_found(ropewalk, unit, short, monkeypatch):
+    """In a corner case only, so that the report must name it."""
+    right = LearnedUnit.run
+
+    def wrong(self, engine, stream, *, stalls=None, progress=None):
+        output = right(self, "model", stream)
+        if engine == "icarus" and stalls is not None:
+            output.data[3, 0] ^= 1
+        return output
+
+    monkeypatch.setattr(LearnedUnit, "run", wrong)
+    result = ropewalk("verify", unit("learned"), "--engines", "model,icarus,verilator", "--json")
+    assert result.code == 1
+    document = json.loads(result.out)
+    assert [engine["differing_bits"] for engine in document["engines"]] == [None, 1, 0]
+    assert document["engines"][1]["first_difference"].startswith("corner cases for slow engines: beat 3, octet 0: ")
+    assert "icarus differs from model in 1 bits" in result.err
+    assert document["variants"][0]["differing_bits"] == 1

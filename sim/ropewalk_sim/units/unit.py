@@ -101,9 +101,9 @@ def compare_octets(expected: UnitOutput, got: UnitOutput) -> OctetComparison:
         changed = want ^ have
         bits += int(np.bitwise_count(changed).sum())
         if changed.any():
-            at = tuple(int(index) for index in np.argwhere(changed)[0])
+            at: list[int] = np.argwhere(changed)[0].tolist()
             octet = f", octet {at[1]}" if len(at) > 1 else ""
-            places.append((at[0], f"beat {at[0]}{octet}: {name} is {have[at]} and should be {want[at]}"))
+            places.append((at[0], f"beat {at[0]}{octet}: {name} is {have[*at]} and should be {want[*at]}"))
     if places:
         return OctetComparison(bits, min(places)[1])
     if bits:
