@@ -2,6 +2,7 @@
 
 import json
 
+import gguf
 import numpy as np
 import pytest
 from safetensors.numpy import load_file, save_file
@@ -145,6 +146,24 @@ def test_the_table_from_each_kind_of_file(made, unit, model, opt_model, tmp_path
     for options in files:
         made(unit("learned").parent / "config.json", *options)
         assert (tmp_path / "out" / "rows.hex").read_bytes() == (unit("learned") / "rows.hex").read_bytes()
+
+
+def test_a_gguf_model_brings_its_table(made, tmp_path):
+    table = np.random.default_rng(4).normal(size=(16, 6)).astype(np.float32)
+    writer = gguf.GGUFWriter(tmp_path / "model.gguf", "gpt2")
+    writer.add_context_length(16)
+    writer.add_embedding_length(6)
+    writer.add_block_count(1)
+    writer.add_head_count(2)
+    writer.add_tensor("position_embd.weight", table)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    _, document, _ = made(tmp_path / "model.gguf")
+    assert document["geometry"]["row_offset"] == 0
+    scale = document["parameters"]["table_fraction_bits"]
+    assert np.array_equal(words_of(tmp_path / "out"), np.floor(np.ldexp(table.astype(float), scale)))
 
 
 def test_a_config_beside_its_weights_finds_them(made, opt_model):
