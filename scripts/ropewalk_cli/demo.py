@@ -28,8 +28,8 @@ from ropewalk_sim.stream import PackedRun, StreamInput, StreamOutput, pack_run, 
 from . import picture
 from .console import complain, one_line, progress
 from .evidence import beats_of, errors_lsb, exact_pairs, rotary_pairs, some_beats, some_tokens
-from .generate import summary
 from .sample import random_stream, stream_of
+from .schemes.rotary import summary
 from .software import float32_angles, float32_rotation
 
 MODEL = "gemma-3-270m"

@@ -48,10 +48,10 @@ Examples:
 def cli(context: click.Context) -> None:
     """Positional encoding for transformer accelerators.
 
-    Ropewalk reads the configuration of a real model (its config.json) and generates the Verilog of a rotary
-    embedding engine for it, together with a fixed-point model that agrees with the Verilog in every bit.
+    Ropewalk reads the configuration of a real model (its config.json) and generates the Verilog of its positional
+    encoding (rotary, ALiBi, learned or sinusoidal), together with a fixed-point model that agrees in every bit.
 
-    The usual order: `geometry` shows what a configuration means, `generate` writes an engine into a folder, `run`
+    The usual order: `geometry` shows what a configuration means, `generate` writes a unit into a folder, `run`
     streams your arrays through it, `verify` compares all simulators and measures the error. `models` lists the
     models that come along; `digest` and `compare` tell whether two of anything have the same geometry.
     """

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 import click
-from ropewalk.geometry import Geometry, RotaryGeometry, only_rotary
+from ropewalk.geometry import Geometry
 from ropewalk.models import read_model
 
 from .console import note
@@ -51,10 +51,3 @@ def read(
     if verbose:
         note(f"keys of the configuration that do not bear on the geometry: {', '.join(sorted(ignored)) or 'none'}")
     return found
-
-
-def read_rotary(
-    model: str, sequence_length: int | None, pairing: str | None, follow: str, verbose: bool
-) -> RotaryGeometry:
-    """As :func:`read`; a model that is not rotary is refused, since there is no engine for it."""
-    return only_rotary(read(model, sequence_length, pairing, follow, verbose))

@@ -1,17 +1,16 @@
-"""``ropewalk run``: a user's arrays through a generated engine."""
+"""``ropewalk run``: a user's arrays through a generated unit."""
 
 from pathlib import Path
 
 import click
 from ropewalk.emit.folder import load_design
-from ropewalk_sim.engines import ENGINES
 from ropewalk_sim.npz import check_target, load_npz, save_npz
-from ropewalk_sim.stream import pack_run, unpack_run
 
-from .console import note, progress
+from .console import note
+from .schemes import scheme_of_design
 
 EPILOG = """\b
-X.npz holds:
+X.npz holds for a rotary engine:
   q         [tokens, query_heads, head_dim]   integers (raw words) or floats
   k         [tokens, key_heads, head_dim]     the same kind as q
   position  [tokens] or [tokens, axes]        integers from 0 to 2^24 - 1
@@ -23,6 +22,17 @@ Y.npz gets q, k, v if it was there, error [tokens] (1: this token came back unro
 position [tokens], for a model whose positions have several axes, is that on every axis, as text has it.
 q and k are in the model's own element order, whatever order the engine has. A position at or past the
 variant's limit, or an empty slot, is not refused: that token comes back unrotated with error 1.
+\b
+X.npz for learned tables and sinusoids; Y.npz gets x, error [tokens] and scale:
+  x         [tokens, dimension]   integers (raw words) or floats
+  position  [tokens]              integers from 0 to 2^24 - 1
+  masked    [tokens]              optional, where the model counts the mask: 1 is a masked token
+\b
+X.npz for ALiBi; Y.npz gets score, error [heads, queries] and scale:
+  score           [heads, queries, keys]   integers (raw words) or floats
+  query_position  [queries]                integers from 0 to 2^24 - 1
+  key_start       scalar or [queries]      position of the first key; below 0 there is padding
+  causal          flag or [queries]        optional: keys after the query become the most negative score
 \b
 Example:
   ropewalk run engine --input x.npz --output y.npz --engine model
@@ -44,7 +54,8 @@ Example:
     "--scale",
     type=float,
     metavar="S",
-    help="Value of one LSB.  [default: the smallest power of two at which no float can saturate]",
+    help="Value of one LSB.  [default: rotary, the smallest power of two at which no float can saturate; the others, "
+    "2^-F, and no other]",
 )
 def run(folder: Path, source: Path, target: Path, engine: str, scale: float | None) -> None:
     """Stream the arrays of X.npz through the engine in DIR and write what comes out to Y.npz.
@@ -53,20 +64,8 @@ def run(folder: Path, source: Path, target: Path, engine: str, scale: float | No
     """
     design = load_design(folder)
     check_target(target)
-    packed = pack_run(design, load_npz(source), scale)
-    with progress(f"running {engine}") as tell:
-        output = ENGINES[engine](folder).run(packed.stream, script=packed.script, progress=tell)
-    result = unpack_run(packed, output)
-    save_npz(target, result)
-    errors = int(result["error"].sum())
-    rate = f", {output.beats_per_clock:.2f} beats per clock" if output.beats_per_clock is not None else ""
-    click.echo(f"{packed.stream.tokens} tokens through {engine}: {output.beats} beats{rate}; written to {target}")
-    if errors:
-        note(
-            f"{errors} of {packed.stream.tokens} tokens came back unrotated (error 1): the position is at or past the "
-            f"limit{' on some axis' if design.axes > 1 else ''}, or the slot is empty"
-        )
-    if packed.saturated:
-        note(
-            f"{packed.saturated} elements did not fit {design.data_width} bits at scale {packed.scale:g} and saturated"
-        )
+    ran = scheme_of_design(design).run(design, folder, load_npz(source), engine=engine, scale=scale)
+    save_npz(target, ran.result)
+    click.echo(f"{ran.sentence}; written to {target}")
+    for sentence in ran.notes:
+        note(sentence)

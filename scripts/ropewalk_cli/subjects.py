@@ -32,7 +32,8 @@ def read_subject(
         If it is neither, or anything in it is wrong.
     """
     if is_engine(name):
-        return load_design(Path(name))
+        design = load_design(Path(name))
+        return design if isinstance(design, Design) else design.geometry
     found = read(name, sequence_length, pairing, follow, verbose, label)
     return default_design(found) if isinstance(found, RotaryGeometry) else found
 

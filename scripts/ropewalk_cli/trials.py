@@ -6,8 +6,10 @@ from pathlib import Path
 
 import numpy as np
 from ropewalk.design import Design
+from ropewalk.designs.any_design import AnyDesign
 from ropewalk.emit.folder import design_files
 from ropewalk.errors import InputError
+from ropewalk.tables.learned import Words
 from ropewalk_sim.compare import Comparison, compare
 from ropewalk_sim.engines import ENGINES
 from ropewalk_sim.errors import EngineError
@@ -147,9 +149,10 @@ def first_difference(comparison: Comparison) -> str | None:
     return None
 
 
-def changed_verilog(design: Design, folder: Path) -> str | None:
+def changed_verilog(design: AnyDesign, folder: Path, words: Words | None = None) -> str | None:
     """In what the Verilog files in ``folder`` differ from those of ``design``: a sentence on the first, or None."""
-    wanted = {name: text.splitlines() for name, text in design_files(design).items() if name.endswith(".v")}
+    files = design_files(design, words)
+    wanted = {name: text.splitlines() for name, text in files.items() if name.endswith(".v")}
     return next((found for name in wanted if (found := _changed_file(folder / name, wanted[name]))), None)
 
 

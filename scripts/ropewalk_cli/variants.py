@@ -10,23 +10,21 @@ from ropewalk.geometry.several import with_variants
 from ropewalk.strict_json import NAME, show
 
 from .console import note
-from .model_options import read, read_rotary
+from .model_options import read
 
 
-def read_variants(
-    model: str,
+def select_variants(
+    found: RotaryGeometry,
+    *,
     sequence_length: int | None,
-    pairing: str | None,
     follow: str,
     verbose: bool,
-    *,
     only: str | None,
     added: tuple[str, ...],
 ) -> RotaryGeometry:
-    """The geometry of MODEL, of its variant ``only`` where that is given, with the variants that are ``added``.
+    """``found``, its variant ``only`` where that is given, with the variants that are ``added``.
 
-    ``added`` are as on the command line, NAME=MODEL. ``pairing`` is for MODEL only; the others keep their own. What is
-    to be said of the others is said with their names.
+    ``added`` are as on the command line, NAME=MODEL. What is to be said of the others is said with their names.
 
     Raises
     ------
@@ -34,7 +32,6 @@ def read_variants(
         If a model cannot be read or is not a rotary one, a name is bad, unknown or taken, or head sizes differ.
     """
     others = [split(text) for text in added]
-    found = read_rotary(model, sequence_length, pairing, follow, verbose)
     if only is not None:
         found = found.only(only)
     if others:

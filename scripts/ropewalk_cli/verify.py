@@ -6,17 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import click
-from ropewalk.design import Design
-from ropewalk.emit.folder import changed_roms, load_design
+from ropewalk.emit.folder import load_design
 from ropewalk.errors import InputError
 from ropewalk_sim.engines import ENGINES
 from ropewalk_sim.errors import EngineError
 from ropewalk_sim.npz import load_npz
-from ropewalk_sim.stream import StreamInput, StreamOutput, pack_run
 
 from .console import show_table, table
-from .evidence import NOTHING_ROTATED, accuracy
-from .trials import BULK, EngineReport, Trial, built_in, changed_verilog, run_one
+from .schemes import scheme_of_design
 
 DEFAULT_ENGINES = "model,amaranth,icarus,verilator"
 EPILOG = """\b
@@ -27,14 +24,14 @@ Examples:
 """
 
 
-@click.command(epilog=EPILOG, short_help="Compare all engines bit for bit, and with the exact angle.")
+@click.command(epilog=EPILOG, short_help="Compare all engines bit for bit, and with the exact result.")
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
 @click.option(
     "--input",
     "source",
     type=click.Path(path_type=Path),
     metavar="X.npz",
-    help="Arrays as `run` takes them.  [default: a million random pairs, and every corner case]",
+    help="Arrays as `run` takes them.  [default: random tokens, a million pairs of them, and every corner case]",
 )
 @click.option(
     "--engines",
@@ -45,7 +42,7 @@ Examples:
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of the tables.")
 def verify(folder: Path, source: Path | None, engines: str, as_json: bool) -> None:
-    """Compare all engines bit for bit, and their result with the exact angle.
+    """Compare all engines bit for bit, and their result with the exact one.
 
     DIR is a folder that `generate` wrote. The same input goes through every engine: the fixed-point model, the
     gateware in Amaranth's simulator, and the Verilog files of DIR in Icarus and in Verilator. The Verilog and the table
@@ -56,44 +53,28 @@ def verify(folder: Path, source: Path | None, engines: str, as_json: bool) -> No
     """
     names = engine_names(engines)
     design = load_design(folder)
-    changed, changed_text = changed_roms(design, folder), changed_verilog(design, folder)
-    if source:
-        packed = pack_run(design, load_npz(source))
-        # With the value heads that the arrays have.
-        design = packed.design
-        plans = [[Trial(name=BULK, stream=packed.stream, script=packed.script)] for _ in names]
-    else:
-        plans = built_in(design, names)
-    reports: list[EngineReport] = []
-    expected: dict[str, StreamOutput] = {}
-    bits = [0] * len(design.variants)
-    for name, trials in zip(names, plans, strict=True):
-        report, outputs, differing = run_one(design, folder, name, trials, expected)
-        reports.append(report)
-        expected = expected or outputs
-        bits = [sum(pair) for pair in zip(bits, differing, strict=True)]
-    stream = next(trial.stream for trial in plans[0] if trial.name == BULK)
-    variants = variant_reports(design, stream, expected.get(BULK), bits)
-    failures = changed + ([changed_text] if changed_text else [])
-    failures += [f"{report.name}: {report.error}" for report in reports if report.error]
+    scheme = scheme_of_design(design)
+    found = scheme.verify(design, folder, names, load_npz(source) if source else None)
+    failures = found.changed_tables + ([found.changed_verilog] if found.changed_verilog else [])
+    failures += [f"{report.name}: {report.error}" for report in found.engines if report.error]
     failures += [
         f"{report.name} differs from {names[0]} in {report.differing_bits} bits ({report.first_difference})"
-        for report in reports
+        for report in found.engines
         if report.differing_bits
     ]
     document = {
         "input": str(source) if source else "built-in",
         "reference": names[0],
-        "changed_tables": changed,
-        "changed_verilog": changed_text,
-        "engines": [asdict(report) for report in reports],
-        "variants": variants,
+        "changed_tables": found.changed_tables,
+        "changed_verilog": found.changed_verilog,
+        "engines": [asdict(report) for report in found.engines],
+        "variants": found.variants,
         "passed": not failures,
     }
     if as_json:
         click.echo(json.dumps(document, indent=1, allow_nan=False))
     else:
-        print_tables(document)
+        print_tables(document, scheme.exact)
     if failures:
         raise EngineError(f"verify failed: {'; '.join(failures)}.")
     if not as_json:
@@ -109,22 +90,8 @@ def engine_names(engines: str) -> list[str]:
     return sorted(names, key=lambda name: name != "model")
 
 
-def variant_reports(
-    design: Design, stream: StreamInput, reference: StreamOutput | None, bits: list[int]
-) -> list[dict[str, Any]]:
-    """The entries of ``variants`` in the JSON document: accuracy and differing bits, in slot order."""
-    if reference and reference.beats == stream.beats:
-        found = accuracy(design, stream, reference)
-    else:
-        found = [NOTHING_ROTATED] * len(design.variants)
-    return [
-        {"name": variant.name, "slot": slot, **asdict(one), "differing_bits": count}
-        for slot, (variant, one, count) in enumerate(zip(design.variants, found, bits, strict=True))
-    ]
-
-
-def print_tables(document: dict[str, Any]) -> None:
-    """Print the JSON ``document`` as tables for a person."""
+def print_tables(document: dict[str, Any], exact: str) -> None:
+    """Print the JSON ``document`` as tables for a person; ``exact`` is what results are compared with."""
     engines = table(
         "engine",
         "tokens",
@@ -148,17 +115,16 @@ def print_tables(document: dict[str, Any]) -> None:
             differing,
         )
     show_table(engines)
-    variants = table(
-        "slot", "variant", "pairs", "worst LSB", "bias LSB", "rms LSB", "differing bits", left=("variant",)
-    )
+    what = next((key for key in ("pairs", "elements") if key in document["variants"][0]), "")
+    variants = table("slot", "variant", what, "worst LSB", "bias LSB", "rms LSB", "differing bits", left=("variant",))
     for entry in document["variants"]:
         errors = [entry[f"{key}_lsb"] for key in ("worst", "bias", "rms")]
         variants.add_row(
             str(entry["slot"]),
             entry["name"],
-            f"{entry['pairs']:,}",
+            f"{entry[what]:,}",
             *("-" if error is None else f"{error:.4f}" for error in errors),
             str(entry["differing_bits"]),
         )
-    click.echo("error against the exact rotation of the same words:")
+    click.echo(f"error against {exact}:")
     show_table(variants)

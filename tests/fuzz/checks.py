@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from ropewalk.design import Design, default_design, fitting_lanes
 from ropewalk.design_checks import check_engine
+from ropewalk.designs.any_design import AnyDesign
 from ropewalk.emit.folder import load_design
 from ropewalk.errors import InputError
 from ropewalk.geometry import (
@@ -172,7 +173,7 @@ def read_design(folder: Path) -> str:
         design = load_design(folder)
     except InputError as refusal:
         return kind_of(sentence(str(refusal), folder / "design.json"), folder / "design.json")
-    expect(isinstance(design, Design), "no design")
+    expect(isinstance(design, AnyDesign), "no design")
     return IMPORTED
 
 

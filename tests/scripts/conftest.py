@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 from ropewalk_cli.main import call
+from safetensors.numpy import save_file
 
 TINY = {
     "model_type": "llama",
@@ -100,3 +101,41 @@ def refused(ropewalk):
         return result.err
 
     return run
+
+
+BLOOM = {"model_type": "bloom", "num_attention_heads": 9, "hidden_size": 72}
+OPT = {"model_type": "opt", "max_position_embeddings": 14, "hidden_size": 6, "word_embed_proj_dim": 6}
+TRANSFORMER = {"model_type": "transformer", "d_model": 6, "max_length": 16}
+UNITS = {"alibi": BLOOM, "learned": OPT, "sinusoidal": TRANSFORMER}
+"""A tiny model of each scheme but the rotary one: 9 heads; 16 rows, 14 positions; 16 positions."""
+
+
+def opt_table():
+    """OPT's position table, ``float16 [16, 6]``."""
+    return np.random.default_rng(16).normal(size=(16, 6)).astype(np.float16)
+
+
+@pytest.fixture(scope="session")
+def opt_model(tmp_path_factory):
+    """A folder with OPT's configuration and weights. Tests must not change it."""
+    folder = tmp_path_factory.mktemp("opt")
+    (folder / "config.json").write_text(json.dumps(OPT))
+    save_file({"model.decoder.embed_positions.weight": opt_table()}, folder / "model.safetensors")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def unit(tmp_path_factory, opt_model):
+    """Give the folder of the unit of a scheme, made when it is first asked for. Tests must not change it."""
+    made = {}
+
+    def folder(scheme):
+        if scheme not in made:
+            place = tmp_path_factory.mktemp(scheme)
+            (place / "config.json").write_text(json.dumps(UNITS[scheme]))
+            model = opt_model if scheme == "learned" else place / "config.json"
+            assert call(["generate", str(model), "-o", str(place / "design")]) == 0
+            made[scheme] = place / "design"
+        return made[scheme]
+
+    return folder

@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from ropewalk.emit.folder import load_design
+from ropewalk.emit.folder import load_rotary
 from ropewalk_sim.model import rows
 
 YARN = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 16}
@@ -24,7 +24,7 @@ def test_the_folder_is_self_contained_and_every_engine_agrees(model, ropewalk, c
     written = json.loads((folder / "design.json").read_text())
     assert written["parameters"]["angle_model"] == model
     assert written["geometry"]["variants"][0]["recipe"]["kind"] == "yarn"
-    design = load_design(folder)
+    design = load_rotary(folder)
     assert design.angle_model == model
     assert design.variants[0].recipe is not None
     words = [int(line, 16) for line in (folder / "rows.hex").read_text().split() if not line.startswith("/")]

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from ropewalk.emit.folder import load_design
+from ropewalk.emit.folder import load_rotary
 from ropewalk_cli.corners import corner_stream, repeated
 from ropewalk_cli.main import call
 from ropewalk_sim.compare import compare
@@ -123,7 +123,7 @@ def test_what_cannot_be_made_is_refused(refused, vision, tmp_path, options, sent
 @pytest.mark.parametrize("slow", [False, True])
 def test_corner_cases_reach_each_axis_by_itself(vision, slow):
     """A token beyond the limit on one axis only, for each axis; and one like the token before but for that axis."""
-    design = load_design(vision)
+    design = load_rotary(vision)
     stream = corner_stream(design, 1, slow=slow)
     beyond = stream.descriptors[:, 1:] >= design.limits[0]
     known = stream.descriptors[:, 0] & 0xFF == 0
@@ -158,7 +158,7 @@ def limit_not_compared(words, axis):
 @pytest.mark.parametrize("fault", [one_is_read_as_another, row_of_the_one_before, limit_not_compared])
 @pytest.mark.parametrize("slow", [False, True])
 def test_corner_cases_tell_faults_of_one_axis(vision, fault, axis, slow):
-    design = load_design(vision)
+    design = load_rotary(vision)
     stream = corner_stream(design, 1, slow=slow)
     words = stream.descriptors.astype(np.int64)
     fault(words, axis)

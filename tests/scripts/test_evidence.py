@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from ropewalk.emit.folder import load_design
+from ropewalk.emit.folder import load_rotary
 from ropewalk_cli.evidence import accuracy, exact_pairs, slot_bits, some_tokens
 from ropewalk_cli.sample import corner_tokens, random_stream
 from ropewalk_sim.stream import INVERSE, PASS, StreamOutput, descriptor_words, whole_tokens
@@ -12,7 +12,7 @@ from ropewalk_sim.stream import INVERSE, PASS, StreamOutput, descriptor_words, w
 
 @pytest.fixture(scope="module")
 def design(engine):
-    return load_design(engine)
+    return load_rotary(engine)
 
 
 def output_of(design, stream, pairs):

@@ -1,4 +1,4 @@
-"""``ropewalk geometry`` and ``generate`` on models that are not rotary."""
+"""``ropewalk geometry`` on models that are not rotary."""
 
 import json
 
@@ -10,7 +10,6 @@ OPT = {"model_type": "opt", "max_position_embeddings": 2048, "hidden_size": 768}
 GPT_2 = {"model_type": "gpt2", "n_positions": 1024, "n_embd": 768}
 WHISPER = {"model_type": "whisper", "d_model": 384, "max_source_positions": 1500}
 M2M = {"model_type": "m2m_100", "d_model": 7, "max_position_embeddings": 1024}
-ALL = [BLOOM, OPT, WHISPER]
 
 
 @pytest.fixture
@@ -79,16 +78,6 @@ def test_as_a_table(ropewalk, model, config, words):
     assert result.code == 0, result
     for word in words:
         assert word in result.out
-
-
-@pytest.mark.parametrize("config", ALL)
-def test_generate_says_that_the_unit_comes_later(ropewalk, model, config, tmp_path):
-    result = ropewalk("generate", model(config), "-o", tmp_path / "out")
-    assert result.code == 2
-    assert result.out == ""
-    assert result.err.count("\n") == 1
-    assert "the unit for it comes with a later version" in result.err
-    assert not (tmp_path / "out").exists()
 
 
 def test_bucketed_relative_biases_are_refused_by_name(ropewalk, model):

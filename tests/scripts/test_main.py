@@ -58,19 +58,8 @@ def test_wrong_usage_is_refused(refused, arguments):
     assert "--help' explains the command" in refused(*arguments)
 
 
-@pytest.mark.parametrize(
-    "option",
-    [
-        ("--variant", "a=b"),
-        ("--slots", "4"),
-        ("--only", "full_attention"),
-        ("--fraction-bits", "8"),
-        ("--table", "x"),
-        ("--family", "ecp5"),
-    ],
-)
-def test_options_of_later_steps_are_refused(refused, config, tmp_path, option):
-    assert f"No such option '{option[0]}'" in refused("generate", config(), "-o", tmp_path / "out", *option)
+def test_an_option_of_a_later_step_is_refused(refused, config, tmp_path):
+    assert "No such option '--family'" in refused("generate", config(), "-o", tmp_path / "out", "--family", "ecp5")
     assert not (tmp_path / "out").exists()
 
 

@@ -6,7 +6,7 @@ import socket
 
 import numpy as np
 import pytest
-from ropewalk_cli import run as command
+from ropewalk_sim.engines import ENGINES
 
 
 def loaded(path):
@@ -163,7 +163,7 @@ def test_a_damaged_design_is_refused(refused, npz, arrays, tmp_path, text):
 
 def test_nothing_but_a_file_is_ever_replaced(refused, monkeypatch, engine, npz, arrays, tmp_path):
     """Pipes, sockets, folders, links to them and loops of links are refused before anything runs, and stay."""
-    monkeypatch.setitem(command.ENGINES, "model", lambda folder: pytest.fail("it ran"))
+    monkeypatch.setitem(ENGINES, "model", lambda folder: pytest.fail("it ran"))
     source = npz(arrays)
     os.mkfifo(tmp_path / "pipe")
     # A long path would not fit into a socket's address.

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from ropewalk.design import Design
-from ropewalk.emit.folder import load_design
+from ropewalk.emit.folder import load_rotary
 from ropewalk.models import read_model
 from ropewalk_sim.stream import pack_run, unpack_run
 from ropewalk_sim.stream_model import run_model
@@ -34,7 +34,7 @@ def test_variants_stand_behind_the_models_own_in_their_order(ropewalk, config, o
         "generate", config(), "-o", tmp_path / "out", "--variant", f"b={half}", "--variant", f"a={more}", "--slots", 5
     )
     assert result.code == 0, result.err
-    design = load_design(tmp_path / "out")
+    design = load_rotary(tmp_path / "out")
     assert [variant.name for variant in design.variants] == ["default", "b", "a"]
     assert [shape.pairs for shape in design.shapes] == [4, 2, 4]
     assert design.slots == 5
@@ -57,7 +57,7 @@ def test_what_is_said_of_another_model_is_said_with_its_name(ropewalk, config, t
     result = ropewalk("generate", path, "-o", tmp_path / "o", "--variant", "v=deepseek-v3")
     assert result.code == 0, result.err
     assert "note: v: attention_scale" in result.err
-    assert load_design(tmp_path / "o").geometry.of(1).pairing == "interleaved"
+    assert load_rotary(tmp_path / "o").geometry.of(1).pairing == "interleaved"
 
 
 def test_several_variants_of_one_model_keep_their_names(ropewalk, tmp_path):
@@ -65,7 +65,7 @@ def test_several_variants_of_one_model_keep_their_names(ropewalk, tmp_path):
     assert result.code == 2 and "heads of 64 elements" in result.err
     result = ropewalk("generate", "gemma-7b", "-o", tmp_path / "o", "--variant", "g=gemma-3-270m")
     assert result.code == 0, result.err
-    names = [variant.name for variant in load_design(tmp_path / "o").variants]
+    names = [variant.name for variant in load_rotary(tmp_path / "o").variants]
     assert names == ["default", "g.full_attention", "g.sliding_attention"]
 
 
@@ -107,7 +107,7 @@ def test_each_size_of_gemma_4_is_an_engine(ropewalk, tmp_path):
         out = tmp_path / name
         result = ropewalk("generate", "gemma-4", "-o", out, "--only", name)
         assert result.code == 0, result.err
-        design = load_design(out)
+        design = load_rotary(out)
         assert (design.geometry.head_dim, [variant.name for variant in design.variants]) == (head_dim, [name])
         rng = np.random.default_rng(1)
         heads = {"q": 8, "k": 2}
@@ -133,7 +133,7 @@ def test_layers_of_different_slices_are_slots_of_one_engine(ropewalk, config, tm
     )  # fmt: skip
     result = ropewalk("generate", path, "-o", tmp_path / "out")
     assert result.code == 0, result.err
-    design = load_design(tmp_path / "out")
+    design = load_rotary(tmp_path / "out")
     assert {variant.name: shape.pairs for variant, shape in zip(design.variants, design.shapes, strict=True)} == {
         "full_attention": 2,
         "sliding_attention": 4,
@@ -147,7 +147,7 @@ def test_the_other_models_options_are_its_own(ropewalk, tmp_path, config, other)
     options = ("--pairing", "interleaved", "--sequence-length", 128)
     result = ropewalk("generate", one, "-o", tmp_path / "out", "--variant", f"b={two}", *options)
     assert result.code == 0, result.err
-    found, direct = load_design(tmp_path / "out").geometry, read_model(str(two / "config.json"), sequence_length=128)
+    found, direct = load_rotary(tmp_path / "out").geometry, read_model(str(two / "config.json"), sequence_length=128)
     assert [found.of(slot).pairing for slot in (0, 1)] == ["interleaved", "half"]
     assert found.variants[1].inverse_frequency == direct.variants[0].inverse_frequency
     assert found.variants[1].inverse_frequency == found.variants[0].inverse_frequency
@@ -173,7 +173,7 @@ def test_five_models_in_one_engine_turn_as_each_of_them_alone(ropewalk, tmp_path
     assert done.code == 0, done.err
     y = np.load(tmp_path / "y.npz")
     assert not y["error"].any()
-    geometry = load_design(out).geometry
+    geometry = load_rotary(out).geometry
     for slot, name in enumerate(names):
         source = read_model("llama-3.1-8b" if slot == 0 else models[name])
         alone = Design(geometry=replace(source, query_heads=32, key_heads=8), lanes=4)

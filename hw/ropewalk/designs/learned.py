@@ -15,6 +15,7 @@ from ..formats import Format
 from ..geometry.learned import LearnedGeometry, geometry_from_json, geometry_to_json
 from ..models.weights import Table
 from ..strict_json import Keys
+from ..tables.digest import model_digest
 from ..tables.learned import MAX_COARSER, Words, check_shape, quantise_table, table_digest, table_fraction_bits
 
 Storage = Literal["block-ram", "external"]
@@ -194,17 +195,18 @@ def learned_design(
 
 
 _INTEGERS = {"lanes": 32, "data_width": 32, "table_width": 16, "address_width": 64}
-_KEYS = ("format", "ropewalk", "parameters", "geometry", "table_digest", "derived")
+_KEYS = ("format", "ropewalk", "parameters", "geometry", "digest", "table_digest", "derived")
 
 
 def learned_to_json(design: LearnedDesign, derived: dict[str, Any]) -> dict[str, Any]:
-    """Everything that defines ``design``, and ``derived`` beside it, which is not read back."""
+    """Everything that defines ``design``, its digests, and ``derived`` beside it, which is not read back."""
     names = (*_INTEGERS, "fraction_bits", "table_fraction_bits", "storage", "family")
     return {
         "format": FORMAT,
         "ropewalk": __version__,
         "parameters": {name: getattr(design, name) for name in names},
         "geometry": geometry_to_json(design.geometry),
+        "digest": model_digest(design.geometry),
         "table_digest": design.table_digest,
         "derived": derived,
     }
@@ -231,9 +233,12 @@ def learned_from_json(values: dict[str, Any], where: str) -> LearnedDesign:
                 raise keys.error(key, "absent: it is not a key of a learned design")
     storage = inside.required_choice("storage", get_args(Storage))
     digest = top.get("table_digest")
+    geometry = geometry_from_json(values.get("geometry"), f"{where}: geometry")
+    if values.get("digest") != model_digest(geometry):
+        raise top.error("digest", f"the digest of the geometry beside it, {model_digest(geometry)}")
     try:
         return LearnedDesign(
-            geometry=geometry_from_json(values.get("geometry"), f"{where}: geometry"),
+            geometry=geometry,
             storage=storage,
             family=inside.required_text("family"),
             table_digest=digest if isinstance(digest, str) else "",

@@ -7,18 +7,21 @@ from ..designs.alibi_json import alibi_design_to_json, derived_facts
 from ..gateware.alibi.contents import alibi_contents
 from ..gateware.alibi.registers import UNIT
 from ..gateware.alibi.top import AlibiTop
+from .alibi_page import alibi_page
 from .registers import HEADER, register_header
 from .verilog import emit_top, rom_files
+from .writer import DESCRIPTION, PAGE
 
 
 def alibi_files(design: AlibiDesign) -> dict[str, str]:
-    """``design.json``, ``ropewalk.v``, ``slopes.hex`` and ``registers.h``. The same design gives the same bytes."""
+    """All files of the folder, by name. The same design gives the same bytes on every machine."""
     top = AlibiTop(design)
     files = emit_top(top, alibi_contents(design))
     description = alibi_design_to_json(design, derived_facts(design, latency=top.latency))
-    files["design.json"] = json.dumps(description, indent=1) + "\n"
+    files[DESCRIPTION] = json.dumps(description, indent=1) + "\n"
     if design.registers:
         files[HEADER] = register_header(UNIT)
+    files[PAGE] = alibi_page(design, latency=top.latency, files=[name for name in files if name != DESCRIPTION])
     return files
 
 

@@ -12,10 +12,11 @@ from ..gateware.learned.top import LearnedTop, learned_roms
 from ..models.weights import MAX_VALUES
 from ..strict_json import load_json_object, show_path
 from ..tables.learned import Words, pack_beats, table_digest, unpack_beats
+from .learned_page import learned_page
 from .registers import HEADER, register_header
 from .verilog import emit_top, rom_files
+from .writer import DESCRIPTION, PAGE
 
-DESCRIPTION = "design.json"
 TABLE = "rows.hex"
 
 
@@ -34,7 +35,7 @@ def learned_facts(design: LearnedDesign, *, latency: int) -> dict[str, Any]:
 
 
 def learned_files(design: LearnedDesign, words: Words) -> dict[str, str]:
-    """All files of the folder but its page, by name. The same design gives the same bytes on every machine.
+    """All files of the folder, by name. The same design gives the same bytes on every machine.
 
     ``rows.hex`` has a beat's table words on each line, the first element lowest: what the block RAM holds or, for a
     table outside, what the read master finds on its bus.
@@ -42,10 +43,10 @@ def learned_files(design: LearnedDesign, words: Words) -> dict[str, str]:
     top = LearnedTop(design, words)
     facts = learned_facts(design, latency=top.latency)
     files = emit_top(top, learned_roms(design, words))
+    files |= {TABLE: table_text(design, words), HEADER: register_header(UNIT)}
     return {
         **files,
-        TABLE: table_text(design, words),
-        HEADER: register_header(UNIT),
+        PAGE: learned_page(design, latency=top.latency, files=list(files)),
         DESCRIPTION: json.dumps(learned_to_json(design, facts), indent=1) + "\n",
     }
 

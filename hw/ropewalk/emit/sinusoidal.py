@@ -9,16 +9,19 @@ from ..gateware.sinusoidal.registers import UNIT
 from ..gateware.sinusoidal.top import SinusoidalTop
 from ..tables.sinusoidal_words import slot_crc
 from .registers import HEADER, register_header
+from .sinusoidal_page import sinusoidal_page
 from .verilog import emit_top, rom_files
+from .writer import DESCRIPTION, PAGE
 
 
 def sinusoidal_files(design: SinusoidalDesign) -> dict[str, str]:
-    """``ropewalk.v``, its ``.hex`` files, ``registers.h`` and ``design.json``. The same design gives the same bytes."""
+    """All files of the folder, by name. The same design gives the same bytes on every machine."""
     top = SinusoidalTop(design)
+    files = {**emit_top(top, rom_contents(design)), HEADER: register_header(UNIT)}
     return {
-        **emit_top(top, rom_contents(design)),
-        HEADER: register_header(UNIT),
-        "design.json": json.dumps(design_to_json(design, derived_facts(design, top)), indent=1) + "\n",
+        **files,
+        PAGE: sinusoidal_page(design, latency=top.latency, files=list(files)),
+        DESCRIPTION: json.dumps(design_to_json(design, derived_facts(design, top)), indent=1) + "\n",
     }
 
 

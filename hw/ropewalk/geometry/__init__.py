@@ -52,21 +52,23 @@ def only_rotary(geometry: Geometry) -> RotaryGeometry:
     Raises
     ------
     InputError
-        If it is of another scheme: this version makes engines for rotary models.
+        If it is of another scheme.
     """
     if isinstance(geometry, RotaryGeometry):
         return geometry
     raise InputError(
-        f"{geometry.model_type} has {_DESCRIPTIONS[scheme_of(geometry)]}: the unit for it comes with a later version; "
-        "this one generates engines of rotary models"
+        f"{geometry.model_type} has {DESCRIPTIONS[scheme_of(geometry)]}, and only the variants of rotary models have a "
+        "place in a rotary engine"
     )
 
 
-_DESCRIPTIONS = {
+DESCRIPTIONS = {
+    "rope": "rotary positions",
     "alibi": "attention with linear biases (ALiBi)",
     "learned": "learned positions",
     "sinusoidal": "sinusoidal positions",
 }
+"""What a model of each scheme has, for messages."""
 
 
 def geometry_to_json(geometry: Geometry) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from ropewalk_sim.units.streams import UnitInput, UnitOutput
 from .streams import run_model
 
 Run = Callable[..., UnitOutput]
-"""Takes a :class:`UnitInput`, and ``stalls`` and ``script``, which the model does not look at."""
+"""Takes a :class:`UnitInput`, and ``stalls``, ``script`` and ``progress``, which the model does not look at."""
 
 
 def open_alibi_engine(name: str, design: AlibiDesign, folder: Path) -> Run:
@@ -33,7 +33,9 @@ def open_alibi_engine(name: str, design: AlibiDesign, folder: Path) -> Run:
             from ropewalk.gateware.alibi.top import AlibiPorts
             from ropewalk_sim.units.amaranth_bench import simulate
 
-            return lambda stream, stalls=None, script=None: simulate(AlibiPorts(design), stream, stalls, script)
+            return lambda stream, stalls=None, script=None, progress=None: simulate(
+                AlibiPorts(design), stream, stalls, script, progress
+            )
         case "icarus":
             from ropewalk_sim.units.cosim import UnitIcarus
 

@@ -13,7 +13,7 @@ from amaranth.hdl import Cat, ResetInserter, Signal
 from amaranth.sim import Simulator
 from numpy.typing import NDArray
 from ropewalk.design import Design
-from ropewalk.emit.folder import load_design
+from ropewalk.emit.folder import load_rotary
 from ropewalk.gateware.top import RotaryPorts
 from ropewalk_sim.beats import Script, Stalls, StreamInput, StreamOutput
 from ropewalk_sim.engines import HANG_CLOCKS, Progress, quiet_clocks
@@ -32,7 +32,7 @@ class AmaranthEngine:
     """The gateware of the design in ``folder``. See :class:`ropewalk_sim.engines.Engine`."""
 
     def __init__(self, folder: Path) -> None:
-        self._design = load_design(Path(folder))
+        self._design = load_rotary(Path(folder))
 
     @property
     def design(self) -> Design:

@@ -20,7 +20,7 @@ from typing import Any, ClassVar
 import cocotb_tools.config
 import numpy as np
 from ropewalk.design import Design
-from ropewalk.emit.folder import load_design
+from ropewalk.emit.folder import load_rotary
 from ropewalk_sim.beats import Script, Stalls, StreamInput, StreamOutput
 from ropewalk_sim.engines import HANG_CLOCKS, Progress, quiet_clocks
 from ropewalk_sim.engines.cache import cached
@@ -53,7 +53,7 @@ class CocotbEngine:
 
     def __init__(self, folder: Path) -> None:
         self._folder = Path(folder).absolute()
-        self._design = load_design(self._folder)
+        self._design = load_rotary(self._folder)
 
     @property
     def design(self) -> Design:

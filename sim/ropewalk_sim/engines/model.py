@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from ropewalk.design import Design
-from ropewalk.emit.folder import load_design
+from ropewalk.emit.folder import load_rotary
 from ropewalk_sim.beats import Script, Stalls, StreamInput, StreamOutput
 from ropewalk_sim.engines import Progress
 from ropewalk_sim.registers import Access, address_of
@@ -20,7 +20,7 @@ class ModelEngine:
     """
 
     def __init__(self, folder: Path) -> None:
-        self._design = load_design(Path(folder))
+        self._design = load_rotary(Path(folder))
 
     @property
     def design(self) -> Design:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 from ropewalk.design import Design
-from ropewalk.emit.folder import load_design
+from ropewalk.emit.folder import load_rotary
 from ropewalk_sim.beats import Script, Stalls, StreamInput, StreamOutput
 from ropewalk_sim.engines import HANG_CLOCKS, Progress, quiet_clocks
 from ropewalk_sim.engines.cache import cached
@@ -94,7 +94,7 @@ class VerilatorEngine:
 
     def __init__(self, folder: Path) -> None:
         self._folder = Path(folder)
-        self._design = load_design(self._folder)
+        self._design = load_rotary(self._folder)
 
     @property
     def design(self) -> Design:

@@ -10,13 +10,16 @@ from ropewalk.designs.learned import LearnedDesign
 from ropewalk.gateware.learned.top import LearnedPorts
 from ropewalk.tables.learned import Words
 from ropewalk_sim.beats import Stalls
-from ropewalk_sim.engines import HANG_CLOCKS, QUIET_CLOCKS
+from ropewalk_sim.engines import HANG_CLOCKS, QUIET_CLOCKS, Progress
 from ropewalk_sim.engines.amaranth_host import Host
 from ropewalk_sim.errors import EngineError
 
 from .memory import memory_image
 from .stream import LearnedInput, LearnedOutput, Memory, Session
 from .wires import input_words, output_of
+
+PROGRESS_CLOCKS = 1 << 8
+"""How often ``progress`` is called."""
 
 
 def simulate(
@@ -27,6 +30,7 @@ def simulate(
     session: Session | None = None,
     ports: Any = None,
     hold: tuple[int, int, int] = (0, 0, 0),
+    progress: Progress | None = None,
 ) -> LearnedOutput:
     """Run ``stream`` through the gateware, or through ``ports``, an elaboratable with its ports.
 
@@ -39,7 +43,7 @@ def simulate(
     """
     stream.check(design)
     ports = LearnedPorts(design, words) if ports is None else ports
-    bench = _Bench(ports, design, stream, stalls or Stalls(), session or Session(), hold)
+    bench = _Bench(ports, design, stream, stalls or Stalls(), session or Session(), hold, progress)
     memory = _MemoryModel(ports, design, words, bench) if design.storage == "external" else None
 
     simulator = Simulator(ResetInserter(bench.reset)(ports))
@@ -57,8 +61,9 @@ class _Bench:
     def __init__(
         self, ports: Any, design: LearnedDesign, stream: LearnedInput, stalls: Stalls, session: Session,
         hold: tuple[int, int, int],
+        progress: Progress | None,
     ) -> None:  # fmt: skip
-        self.hold = hold
+        self.hold, self.progress = hold, progress
         self.ports, self.stream, self.stalls, self.session = ports, stream, stalls, session
         self.reset = Signal()
         self.tokens = [int(low) | int(high) << 32 for low, high in stream.descriptors]
@@ -136,6 +141,8 @@ class _Bench:
             quiet = 0 if moved or not all_taken else quiet + ready
             idle = 0 if moved or clock < max(session.output_start, session.data_start) else idle + 1
             clock += 1
+            if self.progress is not None and clock % PROGRESS_CLOCKS == 0:
+                self.progress(taken, len(self.beats))
             if idle > HANG_CLOCKS:
                 raise EngineError(f"amaranth: nothing moved for {HANG_CLOCKS} clocks; {taken} beats were taken")
         self.over = True

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from ropewalk.emit.learned import load_learned, read_table
 from ropewalk_sim.beats import Stalls
-from ropewalk_sim.engines import HANG_CLOCKS, QUIET_CLOCKS
+from ropewalk_sim.engines import HANG_CLOCKS, QUIET_CLOCKS, Progress
 from ropewalk_sim.engines.cosim import CocotbVerilatorEngine, IcarusEngine
 from ropewalk_sim.errors import EngineError
 from ropewalk_sim.registers import MOST_POLLS, SILENCE_CLOCKS, Answer
@@ -38,6 +38,7 @@ def run_cocotb(
     stream: LearnedInput,
     stalls: Stalls | None = None,
     session: Session | None = None,
+    progress: Progress | None = None,
 ) -> LearnedOutput:
     """Run ``stream`` through the Verilog in ``folder``; ``simulator`` is ``icarus`` or ``cocotb-verilator``.
 
@@ -93,7 +94,7 @@ def run_cocotb(
             "action": "test", "simulator": engine.simulator, "target": str(build), "folder": str(job),
             "arguments": engine.plusargs(stalls.seed), "module": BENCH,
         }  # fmt: skip
-        engine._simulate(job, order, stream.beats, None)
+        engine._simulate(job, order, stream.beats, progress)
         result = json.loads((job / "result.json").read_text())
     if "fault" in result:
         raise EngineError(f"{simulator}: {result['fault']}")

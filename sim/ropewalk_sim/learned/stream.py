@@ -236,7 +236,7 @@ def unpack_learned(design: LearnedDesign, packed: PackedLearned, output: Learned
     )
     if not framed:
         raise EngineError(f"{sent.beats} beats went in, and {output.beats} came out or were framed otherwise")
-    words = output.data.reshape(sent.tokens, -1)[:, : design.geometry.dimension]
+    words = output.data.reshape(sent.tokens, design.beats_per_token * design.lanes)[:, : design.geometry.dimension]
     return {
         "x": words * packed.scale if packed.floats else words.astype(np.int32),
         "error": np.asarray(output.error.reshape(sent.tokens, design.beats_per_token).any(axis=1), np.uint8),

@@ -16,7 +16,7 @@ from ropewalk.designs.learned import LearnedDesign
 from ropewalk.emit.learned import load_learned, read_table
 from ropewalk.tables.learned import Words
 from ropewalk_sim.beats import Stalls
-from ropewalk_sim.engines import HANG_CLOCKS, QUIET_CLOCKS
+from ropewalk_sim.engines import HANG_CLOCKS, QUIET_CLOCKS, Progress
 from ropewalk_sim.engines.cache import cached
 from ropewalk_sim.engines.toolchain import (
     compiler,
@@ -84,7 +84,11 @@ class _Run(ctypes.Structure):
 
 
 def run_verilator(
-    folder: Path, stream: LearnedInput, stalls: Stalls | None = None, session: Session | None = None
+    folder: Path,
+    stream: LearnedInput,
+    stalls: Stalls | None = None,
+    session: Session | None = None,
+    progress: Progress | None = None,
 ) -> LearnedOutput:
     """Run ``stream`` through the Verilog in ``folder``, compiled by Verilator (some seconds for a design's first run).
 
@@ -111,6 +115,8 @@ def run_verilator(
                 os.close(here)
         while status == RUNNING:
             status = library.rl_step(handle, ctypes.addressof(bench.run), CHUNK_CLOCKS)
+            if progress is not None:
+                progress(bench.run.data.taken, stream.beats)
         if status == _BROKEN:
             raise EngineError(f"verilator: {folder}: {library.rl_message(handle).decode(errors='replace')}")
         if status != DONE:
@@ -173,14 +179,16 @@ class _Arrays:
         run = self.run
         words, keep, tid, last, error = (array[: run.given] for array in self._out)
         size = self.design.lanes * self.design.container_bits // 8
-        octets = np.ascontiguousarray(words).view(np.uint8).reshape(run.given, -1)[:, :size]
+        octets = np.ascontiguousarray(words).view(np.uint8).reshape(run.given, 4 * words.shape[1])[:, :size]
         seen = run.given > 0
         return LearnedOutput(
             data=beat_elements(self.design, octets),
             tid=tid.copy(),
             last=last.astype(bool),
             error=error.astype(bool),
-            keep=keep_elements(self.design, np.ascontiguousarray(keep).view(np.uint8).reshape(run.given, -1)),
+            keep=keep_elements(
+                self.design, np.ascontiguousarray(keep).view(np.uint8).reshape(run.given, 4 * keep.shape[1])
+            ),
             first_data_clock=run.first_data if seen else None,
             first_output_clock=run.first_output if seen else None,
             last_output_clock=run.last_output if seen else None,

@@ -8,8 +8,9 @@ import numpy as np
 from ropewalk.designs.sinusoidal import SinusoidalDesign
 from ropewalk.gateware.sinusoidal.top import SinusoidalPorts
 from ropewalk_sim.beats import Stalls
+from ropewalk_sim.engines import Progress
 from ropewalk_sim.units.amaranth_bench import simulate as simulate_unit
-from ropewalk_sim.units.cosim import UnitIcarus
+from ropewalk_sim.units.cosim import UnitCocotbVerilator, UnitIcarus
 from ropewalk_sim.units.script import UnitScript
 from ropewalk_sim.units.streams import UnitInput, UnitOutput, from_octets, to_octets
 from ropewalk_sim.units.verilator import UnitVerilator
@@ -17,7 +18,7 @@ from ropewalk_sim.units.verilator import UnitVerilator
 from .model import run_model
 from .stream import SinusoidalInput, SinusoidalOutput, pack_sinusoidal, unpack_sinusoidal
 
-COMPILED = {"icarus": UnitIcarus, "verilator": UnitVerilator}
+COMPILED = {"icarus": UnitIcarus, "verilator": UnitVerilator, "cocotb-verilator": UnitCocotbVerilator}
 """The engines that take a folder with the emitted Verilog."""
 
 
@@ -28,8 +29,9 @@ def run_engine(
     stream: SinusoidalInput,
     stalls: Stalls | None = None,
     script: UnitScript | None = None,
+    progress: Progress | None = None,
 ) -> SinusoidalOutput:
-    """Run ``stream`` through an engine: ``model``, ``amaranth``, or with a folder ``icarus`` or ``verilator``.
+    """Run ``stream`` through an engine: ``model``, ``amaranth``, or with a folder one of :data:`COMPILED`.
 
     Raises
     ------
@@ -39,12 +41,12 @@ def run_engine(
     if name == "model":
         return run_model(design, stream)
     if name == "amaranth":
-        return simulate(design, stream, stalls, script)
+        return simulate(design, stream, stalls, script, progress=progress)
     if folder is None:
         raise ValueError(f"the engine {name} needs the folder with the Verilog")
     stream.check(design)
     engine = COMPILED[name](folder)
-    return from_unit(design, engine.run(to_unit(design, stream), stalls=stalls, script=script))
+    return from_unit(design, engine.run(to_unit(design, stream), stalls=stalls, script=script, progress=progress))
 
 
 def run_arrays(
@@ -74,11 +76,12 @@ def simulate(
     stalls: Stalls | None = None,
     script: UnitScript | None = None,
     ports: Any = None,
+    progress: Progress | None = None,
 ) -> SinusoidalOutput:
     """Run ``stream`` through the gateware in Amaranth's simulator, or through ``ports``, a component with its ports."""
     stream.check(design)
     ports = SinusoidalPorts(design) if ports is None else ports
-    return from_unit(design, simulate_unit(ports, to_unit(design, stream), stalls, script))
+    return from_unit(design, simulate_unit(ports, to_unit(design, stream), stalls, script, progress))
 
 
 def to_unit(design: SinusoidalDesign, stream: SinusoidalInput) -> UnitInput:

@@ -6,16 +6,23 @@ import numpy as np
 from amaranth.hdl import Cat, Const, ResetInserter, Signal
 from amaranth.sim import Simulator
 from ropewalk_sim.beats import Stalls
-from ropewalk_sim.engines import HANG_CLOCKS, QUIET_CLOCKS
+from ropewalk_sim.engines import HANG_CLOCKS, QUIET_CLOCKS, Progress
 from ropewalk_sim.engines.amaranth_host import Host
 from ropewalk_sim.errors import EngineError
 
 from .script import UnitScript
 from .streams import UnitInput, UnitOutput
 
+PROGRESS_CLOCKS = 1 << 8
+"""How often ``progress`` is called."""
+
 
 def simulate(
-    ports: Any, stream: UnitInput, stalls: Stalls | None = None, script: UnitScript | None = None
+    ports: Any,
+    stream: UnitInput,
+    stalls: Stalls | None = None,
+    script: UnitScript | None = None,
+    progress: Progress | None = None,
 ) -> UnitOutput:
     """Run ``stream`` through ``ports``, a component with the five ports of an emitted top in the ``sync`` domain.
 
@@ -42,7 +49,7 @@ def simulate(
         ctx.set(ports.m_axis_tready, 1)
         await bench.host.run(ctx, script.registers)
         bench.expected = len(script.registers) + len(script.meanwhile)
-        output = await bench.drive(ctx, stream, None, script.output_start)
+        output = await bench.drive(ctx, stream, None, script.output_start, progress)
         result.append(output(before))
 
     async def meanwhile(ctx: Any) -> None:
@@ -108,7 +115,9 @@ class _Bench:
                 raise EngineError("amaranth: m_axis_tvalid was high in reset")
         ctx.set(self.reset_signal, 0)
 
-    async def drive(self, ctx: Any, stream: UnitInput, clocks: int | None, output_start: int) -> Any:
+    async def drive(
+        self, ctx: Any, stream: UnitInput, clocks: int | None, output_start: int, progress: Progress | None = None
+    ) -> Any:
         """Offer ``stream`` for ``clocks`` clocks, or until the unit is done; a function that makes the output."""
         ports, stalls = self.ports, self.stalls
         octets = stream.data.shape[1]
@@ -172,6 +181,8 @@ class _Bench:
             idle = 0 if moved or hosting or clock < output_start else idle + 1
             quiet = 0 if moved or not done else quiet + ready
             clock += 1
+            if progress is not None and clock % PROGRESS_CLOCKS == 0:
+                progress(data.taken, stream.beats)
             if clocks is None and quiet >= QUIET_CLOCKS:
                 break
             if clocks is None and idle >= HANG_CLOCKS:

@@ -51,7 +51,7 @@ def test_the_slope_file_holds_the_slopes():
 def test_the_same_design_gives_the_same_bytes():
     files = alibi_files(design())
     assert files == alibi_files(design())
-    assert sorted(files) == ["design.json", "registers.h", "ropewalk.v", "slopes.hex"]
+    assert sorted(files) == ["README.md", "design.json", "registers.h", "ropewalk.v", "slopes.hex"]
     description = json.loads(files["design.json"])
     assert alibi_design_from_json(description, "design.json") == design()
     assert description["derived"]["latency"] == 16

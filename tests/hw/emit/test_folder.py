@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 from ropewalk.design import Design
-from ropewalk.emit.folder import WRITTEN, changed_roms, load_design, write_design_folder
+from ropewalk.emit.folder import changed_roms, load_design, write_design_folder
+from ropewalk.emit.writer import WRITTEN
 from ropewalk.errors import InputError
 from ropewalk.lanes import default_lanes
 from ropewalk.models import read_model

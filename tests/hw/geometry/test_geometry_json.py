@@ -87,10 +87,10 @@ def test_learned_positions_end_where_the_table_does():
     assert LEARNED.max_position == 2048
 
 
-def test_only_rotary_geometries_have_an_engine():
+def test_only_rotary_geometries_have_a_place_in_a_rotary_engine():
     assert only_rotary(ROTARY) is ROTARY
     for scheme, words in (("alibi", "ALiBi"), ("learned", "learned positions"), ("sinusoidal", "sinusoidal positions")):
-        with pytest.raises(InputError, match=f"{words}.*: the unit for it comes with a later version"):
+        with pytest.raises(InputError, match=f"{words}.*, and only the variants of rotary models"):
             only_rotary(ALL[scheme])
 
 

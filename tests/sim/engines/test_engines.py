@@ -8,7 +8,7 @@ import shutil
 import numpy as np
 import pytest
 from ropewalk.design import Design
-from ropewalk.emit.folder import load_design
+from ropewalk.emit.folder import load_rotary
 from ropewalk_sim import scenarios
 from ropewalk_sim.beats import Script, Stalls, StreamInput, StreamOutput
 from ropewalk_sim.compare import compare
@@ -33,7 +33,7 @@ def engine(run, design_folder) -> Engine:
 
 @pytest.fixture
 def design(run, design_folder) -> Design:
-    return load_design(design_folder(run[1]))
+    return load_rotary(design_folder(run[1]))
 
 
 def agree(design: Design, stream: StreamInput, output: StreamOutput) -> None:
@@ -132,7 +132,7 @@ def test_data_without_a_descriptor_is_a_hang_that_says_what_was_taken(name, modu
 
 @pytest.mark.parametrize("name", ["model", "amaranth", "verilator", "icarus"])
 def test_an_empty_stream(name, design_folder):
-    design = load_design(design_folder("four-lanes"))
+    design = load_rotary(design_folder("four-lanes"))
     output = open_engine(name, design_folder("four-lanes")).run(scenarios.plain(design, seed=1, tokens=0))
     assert output.data.shape == (0, 8)
 
@@ -140,7 +140,7 @@ def test_an_empty_stream(name, design_folder):
 @pytest.mark.parametrize("name", ["verilator", "icarus"])
 def test_the_rom_files_are_read_when_a_run_begins(name, design_folder, tmp_path):
     shutil.copytree(design_folder("four-lanes"), tmp_path / "design")
-    design = load_design(tmp_path / "design")
+    design = load_rotary(tmp_path / "design")
     stream = scenarios.plain(design, seed=1, tokens=4)
     rom = tmp_path / "design" / "sine.hex"
     words = rom.read_text().split()

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from ropewalk.emit.folder import load_design
+from ropewalk.emit.folder import load_rotary
 from ropewalk.tables.slot_words import slot_crc
 from ropewalk_sim import scenarios
 from ropewalk_sim.beats import Script, Stalls
@@ -20,7 +20,7 @@ LOADING = 1
 @pytest.mark.parametrize(("name", "moments"), [("verilator", range(0, 160, 4)), ("amaranth", range(31, 130, 33))])
 @pytest.mark.parametrize("design_name", ["two-lanes-partial", "four-lanes"])
 def test_nothing_of_an_interrupted_stream_is_left(bit, name, moments, design_name, design_folder):
-    design = load_design(design_folder(design_name))
+    design = load_rotary(design_folder(design_name))
     third = replace(design.variants[1], name="third")
     loaded = replace(design, geometry=replace(design.geometry, variants=(*design.variants, third)))
     engine = open_engine(name, design_folder(design_name))
@@ -46,7 +46,7 @@ def test_nothing_of_an_interrupted_stream_is_left(bit, name, moments, design_nam
 
 
 def test_without_a_reset_under_cocotb(design_folder):
-    design = load_design(design_folder("four-lanes"))
+    design = load_rotary(design_folder("four-lanes"))
     stream = scenarios.plain(design, seed=1, tokens=2)
     script = Script(interrupted=stream, registers=(write("control", FLUSH),), reset_clocks=0)
     with pytest.raises(ValueError, match="cannot take back what it offers"):
@@ -54,6 +54,6 @@ def test_without_a_reset_under_cocotb(design_folder):
 
 
 def test_something_must_end_an_interrupted_stream(design_folder):
-    stream = scenarios.plain(load_design(design_folder("four-lanes")), seed=1, tokens=2)
+    stream = scenarios.plain(load_rotary(design_folder("four-lanes")), seed=1, tokens=2)
     with pytest.raises(ValueError, match="reset_clocks must be at least 1"):
         Script(interrupted=stream, reset_clocks=0)

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from ropewalk.design import Design
-from ropewalk.emit.folder import load_design, write_design_folder
+from ropewalk.emit.folder import load_rotary, write_design_folder
 from ropewalk.tables.slot_words import slot_crc
 from ropewalk_sim import scenarios
 from ropewalk_sim.beats import Script, Stalls, StreamInput
@@ -29,7 +29,7 @@ OKAY, SLVERR = 0, 2
 
 @pytest.fixture
 def design(design_folder) -> Design:
-    return load_design(design_folder("four-lanes"))
+    return load_rotary(design_folder("four-lanes"))
 
 
 @pytest.fixture
@@ -128,7 +128,7 @@ def test_what_never_comes_is_said(name, design, design_folder, monkeypatch):
 
 @pytest.mark.parametrize("name", ["amaranth", "verilator"])
 def test_without_registers_every_access_is_refused_and_changes_nothing(name, design_folder):
-    design = load_design(design_folder("no-registers"))
+    design = load_rotary(design_folder("no-registers"))
     stream = scenarios.everything(design, seed=4, tokens=40)
     script = Script(
         registers=(read("identity"), write("query_heads", 1)), meanwhile=(write("control", 9), read("tokens"))

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from ropewalk.emit.folder import load_design
+from ropewalk.emit.folder import load_rotary
 from ropewalk.emit.verilog import emit_sequencer
 from ropewalk_sim.beats import Script, Stalls, StreamInput, descriptor_words, whole_tokens
 from ropewalk_sim.engines import open_engine
@@ -91,7 +91,7 @@ def top(design_folder, tmp_path):
 
     def make(name: str, *, alone: bool = False, axes: int = 1) -> Path:
         folder = Path(shutil.copytree(design_folder(name), tmp_path / "top"))
-        design = load_design(folder)
+        design = load_rotary(folder)
         plain = [port.partition("[")[0] for port in (*REGISTER_INPUTS, *REGISTER_OUTPUTS)]
         values = {
             "beat": design.elements * design.container_bits,
@@ -188,7 +188,7 @@ COMMANDS = [
 
 @pytest.mark.parametrize(("name", "on"), [("icarus", "four-lanes"), ("verilator", "one-lane")])
 def test_in_front_of_the_engine_it_gives_what_explicit_descriptors_give(name, on, top, design_folder) -> None:
-    design = load_design(design_folder(on))
+    design = load_rotary(design_folder(on))
     descriptors, counter = sequence(COMMANDS)
     assert counter == 1
     assert len(descriptors) == 11 + 6 + 4 + 3 + 1 + 4 + 6 + 1 + 1
