@@ -72,6 +72,19 @@ def packet_layout(design: AlibiDesign) -> data.StructLayout:
     )
 
 
+def arrival_layout(design: AlibiDesign) -> data.StructLayout:
+    """A beat that waits for its row: ``keep`` has a bit per score, ``uneven`` says that TKEEP has a score in part."""
+    return data.StructLayout(
+        {
+            "scores": data.ArrayLayout(design.data.shape, design.lanes),
+            "keep": design.lanes,
+            "uneven": 1,
+            "tag": 8,
+            "last": 1,
+        }
+    )
+
+
 def beat_layout(design: AlibiDesign) -> data.StructLayout:
     """A beat that belongs to a row: its scores, which of them are there, and its number."""
     return data.StructLayout(
