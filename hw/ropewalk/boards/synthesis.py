@@ -42,7 +42,7 @@ synth_ecp5 -top {top} -run map_ram:map_ffram
 select {top}
 write_json -selected mapped.json
 select -clear
-synth_ecp5 -top {top} -run map_ffram:check
+synth_ecp5 -nowidelut -top {top} -run map_ffram:check
 delete t:$scopeinfo
 check -assert -mapped
 select {top}

@@ -75,7 +75,7 @@ def test_a_run_that_takes_too_long_is_given_up():
 def test_the_memory_of_alibi_is_what_its_page_says():
     """2 x capacity x (F + 30) bits of slopes; 16 beats of N x W bits, and N + 10 that go with each."""
     geometry = AlibiGeometry(model_type="test", heads=12, slopes=alibi_slopes(12), mode="relative")
-    design = AlibiDesign(geometry=geometry, lanes=2, data_width=8, registers=False)
+    design = AlibiDesign(geometry=geometry, lanes=2, data_width=8)
     found = synthesise(alibi_files(design))
     assert found.memory_bits(BLOCK) == design.memory_bits == 2 * 256 * 38
     assert found.memory_bits() == 2 * 256 * 38 + 16 * (2 * 8 + 2 + 10)

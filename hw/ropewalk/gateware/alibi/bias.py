@@ -91,8 +91,10 @@ class BiasAdder(Component):
         bias_shape = signed(SLOPE_FRACTION_BITS + design.bias_bits)
         first = Signal(bias_shape)
         exact = product.product
-        above = exact[SLOPE_FRACTION_BITS + design.data_width : -1].any()
-        below = ~exact[SLOPE_FRACTION_BITS + design.bias_bits - 1 : -1].all()
+        below_at = SLOPE_FRACTION_BITS + design.bias_bits - 1
+        far = exact[below_at:-1]
+        below = (far ^ exact[-1].replicate(len(far))).any()
+        above = below | exact[SLOPE_FRACTION_BITS + design.data_width : below_at].any()
         m.d.comb += first.eq(exact)
         slope = delayed(m, self.slope, product.latency, name="slope")
         biases = self._lanes(m, first, slope, bias_shape)
@@ -140,11 +142,16 @@ class BiasAdder(Component):
         padding = delayed(m, before, 1, name="padding")
         causal, symmetric, error = row_flags
         flags = Signal(flags_layout(design), reset_less=True)
+        # Synchronous resets of the registers, which cost no logic.
         m.d.sync += [
-            flags.mirrored.eq(after & symmetric.replicate(design.lanes)),
+            flags.mirrored.eq(after),
             flags.nothing.eq(padding | error.replicate(design.lanes)),
-            flags.fill.eq(after & (causal & ~error).replicate(design.lanes)),
+            flags.fill.eq(after),
         ]
+        with m.If(~symmetric):
+            m.d.sync += flags.mirrored.eq(0)
+        with m.If(~causal | error):
+            m.d.sync += flags.fill.eq(0)
         return flags.as_value()
 
     def _lanes(self, m: Module, first: Signal, slope: Signal, shape) -> list[Signal]:

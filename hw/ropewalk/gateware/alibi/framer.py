@@ -4,7 +4,7 @@
 It never accepts data before the row's descriptor, and waits for nothing but that and room behind it.
 """
 
-from amaranth.hdl import Cat, Module, Signal
+from amaranth.hdl import Cat, Module, Mux, Signal
 from amaranth.lib import stream
 from amaranth.lib.wiring import In, Out
 
@@ -89,7 +89,8 @@ class RowFramer(Component):
                 arrival.scores.eq(packet.scores),
                 arrival.keep.eq(Cat(lane[0] for lane in lanes)),
                 arrival.uneven.eq(Cat(lane.any() & ~lane.all() for lane in lanes).any()),
-                arrival.tag.eq(packet.tag),
+                # A beat that waits outlives its row's predecessor, never its row: the tag need not be looked at again.
+                arrival.fits.eq(Mux(self.frame.ready, packet.tag == self.frame.payload.tag, packet.tag == current.tag)),
                 arrival.last.eq(packet.last),
             ]
 
@@ -97,7 +98,7 @@ class RowFramer(Component):
         expected = Cat(~at_end | (current.tail >= lane) for lane in range(design.lanes))
         m.d.comb += [
             accept.eq(waiting & taken),
-            fits.eq(arrival.tag == current.tag),
+            fits.eq(arrival.fits),
             ours.eq(accept & ~excess & fits),
             end.eq(ours & (arrival.last | at_end)),
             whole.eq((arrival.last == at_end) & (arrival.keep == expected) & ~arrival.uneven),

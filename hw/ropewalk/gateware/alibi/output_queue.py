@@ -1,6 +1,6 @@
 """The queue at the exit: results, and what accompanies them, which is known earlier and waits here for them."""
 
-from amaranth.hdl import Module, Signal
+from amaranth.hdl import Cat, Module, Mux, Signal, Value
 from amaranth.lib import stream
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
@@ -49,11 +49,14 @@ class OutputQueue(Component):
         m = Module()
         bits = (self._depth - 1).bit_length()
         # A bit more than an address has: equal pointers are an empty queue, never a full one.
-        taken = Signal(bits + 1)
-        m.d.comb += self.result.valid.eq(self._part(m, "scores", taken) != taken)
+        taken, after = Signal(bits + 1), Signal(bits + 1, init=1)
+        valid, leave = Signal(), Signal()
+        given = self._part(m, "scores", taken)
         self._part(m, "side", taken)
-        with m.If(self.result.valid & self.result.ready):
-            m.d.sync += taken.eq(taken + 1)
+        m.d.comb += [self.result.valid.eq(valid), leave.eq(valid & self.result.ready)]
+        m.d.sync += valid.eq(self.scores_valid | Mux(leave, given != after, valid))
+        with m.If(leave):
+            m.d.sync += [taken.eq(after), after.eq(_next(after))]
         return m
 
     def _part(self, m: Module, name: str, taken: Signal) -> Signal:
@@ -72,5 +75,10 @@ class OutputQueue(Component):
             getattr(self.result.payload, name).as_value().eq(read.data),
         ]
         with m.If(valid):
-            m.d.sync += given.eq(given + 1)
+            m.d.sync += given.eq(_next(given))
         return given
+
+
+def _next(pointer: Signal) -> Value:
+    """One more, modulo the width: for so few bits look-up tables are smaller than a carry chain with its ends."""
+    return Cat(pointer[place] ^ pointer[:place].all() for place in range(len(pointer)))
