@@ -3,14 +3,9 @@
 import numpy as np
 import pytest
 from ropewalk.boards.synthesis import BLOCK, DISTRIBUTED, SynthesisError, synthesise
-from ropewalk.designs.alibi import AlibiDesign
 from ropewalk.designs.learned import PREFETCH_BEATS, learned_design
-from ropewalk.emit.alibi import alibi_files
 from ropewalk.emit.learned import learned_files
-from ropewalk.emit.sinusoidal import sinusoidal_files
-from ropewalk.geometry.alibi import AlibiGeometry, alibi_slopes
 from ropewalk.geometry.learned import LearnedGeometry
-from ropewalk_sim.sinusoidal.scenarios import design_of
 
 BLOCK_BITS = 18 * 1024
 
@@ -72,19 +67,7 @@ def test_a_run_that_takes_too_long_is_given_up():
         synthesise(module("always @(posedge clk) p <= a;"), timeout=0.01)
 
 
-def test_the_memory_of_alibi_is_what_its_page_says():
-    """2 x capacity x (F + 30) bits of slopes; 16 beats of N x W bits, and N + 10 that go with each."""
-    geometry = AlibiGeometry(model_type="test", heads=12, slopes=alibi_slopes(12), mode="relative")
-    design = AlibiDesign(geometry=geometry, lanes=2, data_width=8)
-    found = synthesise(alibi_files(design))
-    assert found.memory_bits(BLOCK) == design.memory_bits == 2 * 256 * 38
-    assert found.memory_bits() == 2 * 256 * 38 + 16 * (2 * 8 + 2 + 10)
-    assert found.block_rams == 2  # 38 bits are more than a block's 36
-    assert found.distributed_rams == 16 // 4 + 3
-    assert found.multipliers == 4
-
-
-@pytest.mark.parametrize(("storage", "blocks"), [("block-ram", 2), ("external", 1)])
+@pytest.mark.parametrize(("storage", "blocks"), [("block-ram", 2)])
 def test_the_memory_of_learned_tables_is_what_their_page_says(storage, blocks):
     geometry = LearnedGeometry(model_type="test", rows=64, row_offset=0, dimension=62)
     table = np.random.default_rng(1).normal(size=(64, 62))
@@ -100,14 +83,3 @@ def test_the_memory_of_learned_tables_is_what_their_page_says(storage, blocks):
     assert found.block_rams == -(-largest.bits // BLOCK_BITS) == blocks
     # Beside it queues of a few words, none of them in block RAM.
     assert found.memory_bits(DISTRIBUTED) == found.memory_bits() - largest.bits < 3_000
-
-
-@pytest.mark.parametrize("form", ["paper", "tensor2tensor"])
-def test_the_memory_of_sinusoids_is_what_their_page_says(form):
-    design = design_of(form, 32, lanes=2, data_width=12)
-    files = sinusoidal_files(design)
-    found = synthesise(files)
-    steps, sines = 2 * 48 * 16, 2**9 * (2 * 18 + 2 * 9 + 17)
-    bits = {memory.name.rpartition(".")[2]: memory.bits for memory in found.memories}
-    assert bits["steps_0"] == steps and bits["sine"] == sines
-    assert found.memory_bits(BLOCK) >= sines
