@@ -1,6 +1,6 @@
 """The arithmetic of the ALiBi unit: the biases of a beat, and their sum with the scores. ``docs/alibi.md``.
 
-    clock  1 key  2 distance, slope  3-7 product  .. lanes  .. rounding  .. sum
+    clock  1 key  2 distance, slope  3-7 product  .. lanes  .. rounding  .. sum  .. .. saturation
 
 A beat's first key is measured and multiplied with the slope; the other lanes add the slope once, twice, ..., by a tree
 of adders. There is one multiplication per beat and none per lane, and nothing is kept from beat to beat, so a row may
@@ -21,12 +21,14 @@ from .product import SlopeProduct
 HALF = SLOPE_FRACTION_BITS - 1
 """The place of the bit that stands for half an LSB."""
 
+SATURATION_CLOCKS = 2
+"""Clocks that clipping a sum takes."""
+
 
 class BiasAdder(Component):
     """Adds their biases to the scores of a beat.
 
-    Latency :attr:`latency` clocks, one beat per clock. It never stalls. The saturation behind the last register is
-    part of its output.
+    Latency :attr:`latency` clocks, one beat per clock. It never stalls.
 
     Members
     -------
@@ -62,8 +64,8 @@ class BiasAdder(Component):
 
     @property
     def latency(self) -> int:
-        """Clocks from a beat to its result: its key, the product, the lanes, the rounding and the sum."""
-        return 1 + self._product.latency + self._design.lane_bits + 2
+        """Clocks from a beat to its result: its key, the product, the lanes, rounding, sum, saturation."""
+        return 1 + self._product.latency + self._design.lane_bits + 2 + SATURATION_CLOCKS
 
     def elaborate(self, platform) -> Module:  # noqa: D102
         m = Module()
@@ -89,8 +91,10 @@ class BiasAdder(Component):
         bias_shape = signed(SLOPE_FRACTION_BITS + design.bias_bits)
         first = Signal(bias_shape)
         exact = product.product
-        above = exact[SLOPE_FRACTION_BITS + design.data_width : -1].any()
-        below = ~exact[SLOPE_FRACTION_BITS + design.bias_bits - 1 : -1].all()
+        below_at = SLOPE_FRACTION_BITS + design.bias_bits - 1
+        far = exact[below_at:-1]
+        below = (far ^ exact[-1].replicate(len(far))).any()
+        above = below | exact[SLOPE_FRACTION_BITS + design.data_width : below_at].any()
         m.d.comb += first.eq(exact)
         slope = delayed(m, self.slope, product.latency, name="slope")
         biases = self._lanes(m, first, slope, bias_shape)
@@ -138,11 +142,16 @@ class BiasAdder(Component):
         padding = delayed(m, before, 1, name="padding")
         causal, symmetric, error = row_flags
         flags = Signal(flags_layout(design), reset_less=True)
+        # Synchronous resets of the registers, which cost no logic.
         m.d.sync += [
-            flags.mirrored.eq(after & symmetric.replicate(design.lanes)),
+            flags.mirrored.eq(after),
             flags.nothing.eq(padding | error.replicate(design.lanes)),
-            flags.fill.eq(after & (causal & ~error).replicate(design.lanes)),
+            flags.fill.eq(after),
         ]
+        with m.If(~symmetric):
+            m.d.sync += flags.mirrored.eq(0)
+        with m.If(~causal | error):
+            m.d.sync += flags.fill.eq(0)
         return flags.as_value()
 
     def _lanes(self, m: Module, first: Signal, slope: Signal, shape) -> list[Signal]:
@@ -176,8 +185,19 @@ class BiasAdder(Component):
             over.eq(top.any() & ~top.all()),
             up.eq(high | (~low & over & ~total[-1])),
             down.eq(low | (~high & over & total[-1])),
-            self.result[lane].eq(Mux(up, fmt.maximum, Mux(down, fmt.minimum, total[: fmt.width].as_signed()))),
-            self.saturated[lane].eq((up | down) & ~filled),
+        ]
+        # Clipped by the synchronous set and reset of registers, first upwards, then downwards: that costs no logic, if
+        # a register starts with what it is set to.
+        raised = Signal(fmt.shape, name=f"raised_{lane}", init=fmt.maximum, reset_less=True)
+        lowered = Signal(fmt.shape, name=f"lowered_{lane}", init=fmt.minimum, reset_less=True)
+        m.d.sync += [raised.eq(total), lowered.eq(raised)]
+        with m.If(up):
+            m.d.sync += raised.eq(fmt.maximum)
+        with m.If(delayed(m, down, 1, name=f"lower_{lane}")):
+            m.d.sync += lowered.eq(fmt.minimum)
+        m.d.comb += [
+            self.result[lane].eq(lowered),
+            self.saturated[lane].eq(delayed(m, (up | down) & ~filled, SATURATION_CLOCKS, name=f"saturated_{lane}")),
         ]
 
 

@@ -12,7 +12,6 @@ queue, so a stall outside stops beats at the entrance and reaches no arithmetic 
 
 from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import stream, wiring
-from amaranth.lib.fifo import SyncFIFO, SyncFIFOBuffered
 from amaranth.lib.wiring import In, Out, connect
 
 from ...designs.alibi import AlibiDesign
@@ -20,7 +19,8 @@ from ..component import Component
 from ..primitives import delayed
 from .bias import BiasAdder
 from .framer import RowFramer
-from .layouts import descriptor_layout, event_layout, packet_layout, result_layout, side_layout
+from .layouts import descriptor_layout, event_layout, packet_layout, result_layout
+from .output_queue import OutputQueue
 from .row_port import RowPort
 from .slope_store import SlopeStore
 
@@ -82,16 +82,16 @@ class AlibiEngine(Component):
 
     @property
     def queue_depth(self) -> int:
-        """Places in the output queue: the beats in flight, and the clocks that a credit takes to come back."""
-        return 1 << (self.core_latency + 3).bit_length()
+        """Places in the output queue: more than the beats in flight, and one for the clock that a credit is late."""
+        return 1 << (self.core_latency + 1).bit_length()
 
     @property
     def latency(self) -> int:
         """Clocks from a descriptor to the first beat of an idle engine whose data are waiting.
 
-        A frame is taken one clock before its first beat, and the buffered queue takes two.
+        A frame is taken one clock before its first beat, and the queue takes one.
         """
-        return self._port.latency + 1 + self.core_latency + 2
+        return self._port.latency + 1 + self.core_latency + 1
 
     def elaborate(self, platform) -> Module:  # noqa: D102
         m = Module()
@@ -125,15 +125,13 @@ class AlibiEngine(Component):
             adder.slope.eq(slopes.slope),
         ]
 
-        # The entrance: a beat on its way when the last credit is seen to go has one too.
+        # The entrance. A beat on its way when the last credit is seen has that one, or one that comes back just now.
         depth = self.queue_depth
         credits = Signal(range(depth + 1), init=depth)
         leave = Signal()
-        m.d.sync += framer.room.eq(credits > 1)
-        with m.If(framer.accepted & ~leave):
-            m.d.sync += credits.eq(credits - 1)
-        with m.If(~framer.accepted & leave):
-            m.d.sync += credits.eq(credits + 1)
+        m.d.sync += framer.room.eq(credits[1:].any() | (credits[0] & leave))
+        with m.If(framer.accepted ^ leave):
+            m.d.sync += credits.eq(credits + Mux(leave, 1, -1))
 
         valid = framer.beat_valid
         keep = delayed(m, framer.beat.keep, adder.latency, name="keep")
@@ -142,25 +140,18 @@ class AlibiEngine(Component):
             m.d.sync += later.eq(valid)
             valid = later
 
-        # The exit. What accompanies a beat waits in a queue of its own and needs no delay line.
-        results = m.submodules.results = SyncFIFOBuffered(width=adder.result.shape().size, depth=depth)
-        sides = m.submodules.sides = SyncFIFO(width=side_layout(design).size, depth=depth)
-        side = Signal(side_layout(design))
+        # The exit. What accompanies a beat waits in the queue and needs no delay line.
+        m.submodules.queue = queue = OutputQueue(design, depth)
+        connect(m, queue.result, wiring.flipped(self.result))
         m.d.comb += [
-            side.keep.eq(framer.beat.keep),
-            side.tag.eq(framer.beat.tag),
-            side.last.eq(framer.beat.last),
-            side.error.eq(framer.beat.error | port.row.error),
-            results.w_data.eq(adder.result),
-            results.w_en.eq(valid),
-            sides.w_data.eq(side),
-            sides.w_en.eq(framer.beat_valid),
-            self.result.payload.scores.eq(results.r_data),
-            self.result.payload.side.eq(sides.r_data),
-            self.result.valid.eq(results.r_rdy),
+            queue.side.keep.eq(framer.beat.keep),
+            queue.side.tag.eq(framer.beat.tag),
+            queue.side.last.eq(framer.beat.last),
+            queue.side.error.eq(framer.beat.error | port.row.error),
+            queue.side_valid.eq(framer.beat_valid),
+            queue.scores.eq(adder.result),
+            queue.scores_valid.eq(valid),
             leave.eq(self.result.valid & self.result.ready),
-            results.r_en.eq(self.result.ready),
-            sides.r_en.eq(leave),
         ]
         m.d.comb += [
             self.events.row.eq(leave & self.result.payload.side.last),

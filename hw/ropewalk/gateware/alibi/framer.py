@@ -4,19 +4,20 @@
 It never accepts data before the row's descriptor, and waits for nothing but that and room behind it.
 """
 
-from amaranth.hdl import Cat, Module, Signal
+from amaranth.hdl import Cat, Module, Mux, Signal
 from amaranth.lib import stream
 from amaranth.lib.wiring import In, Out
 
 from ...designs.alibi import AlibiDesign
 from ..component import Component
-from .layouts import beat_layout, frame_layout, index_bits, packet_layout
+from .layouts import arrival_layout, beat_layout, frame_layout, index_bits, packet_layout
 
 
 class RowFramer(Component):
     """Turns packets into beats that know their row and their place in it.
 
-    Latency 1 clock; one beat per clock, without a bubble between rows, rows of one beat included.
+    Latency 1 clock from the register at the entrance, which a beat enters while its row is made ready; one beat per
+    clock, without a bubble between rows, rows of one beat included.
 
     Members
     -------
@@ -67,18 +68,40 @@ class RowFramer(Component):
         index = Signal(index_bits(design), reset_less=True)
         at_end = Signal(reset_less=True)
 
-        arrival = self.packet.payload
-        accept, fits, ours, end = (Signal(name=name) for name in ("accept", "fits", "ours", "end"))
+        # A beat waits in a register, with what can be said of its TKEEP without its row.
         octets = design.container_bits // 8
-        expected = [~at_end | (current.tail >= lane) for lane in range(design.lanes)]
-        whole = Signal()
+        arrival = Signal(arrival_layout(design), reset_less=True)
+        waiting, taken, free, has_row = (Signal(name=name) for name in ("waiting", "taken", "free", "has_row"))
         m.d.comb += [
-            self.packet.ready.eq((active | excess) & self.room & ~self.hold),
-            accept.eq(self.packet.valid & self.packet.ready),
-            fits.eq(arrival.tag == current.tag),
+            taken.eq((active | excess) & self.room & ~self.hold),
+            # The beat that waits may be the last one of its row: what follows it must have a row too.
+            has_row.eq(self.frame.valid | ((active | excess) & ~(waiting & (arrival.last | at_end)))),
+            free.eq(~waiting | taken),
+            self.packet.ready.eq(free & has_row),
+        ]
+        # The wide register takes whatever is there, so that its enable knows nothing of the rows to come.
+        with m.If(free):
+            m.d.sync += waiting.eq(self.packet.valid & has_row)
+        packet = self.packet.payload
+        lanes = [packet.keep[octets * lane : octets * (lane + 1)] for lane in range(design.lanes)]
+        with m.If(free):
+            m.d.sync += [
+                arrival.scores.eq(packet.scores),
+                arrival.keep.eq(Cat(lane[0] for lane in lanes)),
+                arrival.uneven.eq(Cat(lane.any() & ~lane.all() for lane in lanes).any()),
+                # A beat that waits outlives its row's predecessor, never its row: the tag need not be looked at again.
+                arrival.fits.eq(Mux(self.frame.ready, packet.tag == self.frame.payload.tag, packet.tag == current.tag)),
+                arrival.last.eq(packet.last),
+            ]
+
+        accept, fits, ours, end, whole = (Signal(name=name) for name in ("accept", "fits", "ours", "end", "whole"))
+        expected = Cat(~at_end | (current.tail >= lane) for lane in range(design.lanes))
+        m.d.comb += [
+            accept.eq(waiting & taken),
+            fits.eq(arrival.fits),
             ours.eq(accept & ~excess & fits),
             end.eq(ours & (arrival.last | at_end)),
-            whole.eq((arrival.last == at_end) & (arrival.keep == Cat(lane.replicate(octets) for lane in expected))),
+            whole.eq((arrival.last == at_end) & (arrival.keep == expected) & ~arrival.uneven),
             # Once for each row.
             self.framing_error.eq(accept & ~excess & ~mismatched & ~(fits & whole)),
             self.active.eq(active),
@@ -107,7 +130,7 @@ class RowFramer(Component):
             self.beat_valid.eq(ours),
             self.beat.scores.eq(arrival.scores),
             self.beat.index.eq(index),
-            self.beat.keep.eq(Cat(lane & arrival.keep[octets * place] for place, lane in enumerate(expected))),
+            self.beat.keep.eq(arrival.keep & expected),
             self.beat.tag.eq(current.tag),
             self.beat.last.eq(end),
             self.beat.error.eq(mismatched | ~whole),

@@ -72,6 +72,20 @@ def packet_layout(design: AlibiDesign) -> data.StructLayout:
     )
 
 
+def arrival_layout(design: AlibiDesign) -> data.StructLayout:
+    """A beat that waits: ``keep`` has a bit per score, ``uneven`` says that TKEEP has a score in part, ``fits`` that
+    its TID is its row's tag."""
+    return data.StructLayout(
+        {
+            "scores": data.ArrayLayout(design.data.shape, design.lanes),
+            "keep": design.lanes,
+            "uneven": 1,
+            "fits": 1,
+            "last": 1,
+        }
+    )
+
+
 def beat_layout(design: AlibiDesign) -> data.StructLayout:
     """A beat that belongs to a row: its scores, which of them are there, and its number."""
     return data.StructLayout(

@@ -1,17 +1,16 @@
 """The row descriptor port: takes descriptors, checks them, and has the next row's numbers ready when it begins.
 
     descriptor -> taken -> checked -> measured -> row
-                              |
-                              +-----> frame queue -> framer
+                              |           |
+                              +-----------+--> framer
 
-The stages on the upper line are registers that move on when there is room: they hold what the bias is made from, and
-need no memory. What the framer must know to tell where a row ends waits in a small queue of its own. The framer takes
-a row one clock before the row's registers are loaded, so all enables of the wide stages come from registers.
+The stages are registers that move on when there is room, and need no memory. They hold what the bias is made from, and
+what the framer must know to tell where a row ends. The framer takes that one clock before the row's registers are
+loaded, so all enables of the wide stages come from registers.
 """
 
 from amaranth.hdl import Cat, Module, Mux, Signal, signed
 from amaranth.lib import data, stream
-from amaranth.lib.fifo import SyncFIFO
 from amaranth.lib.wiring import In, Out
 
 from ...designs.alibi import DISTANCE_BITS, AlibiDesign
@@ -111,10 +110,12 @@ class RowPort(Component):
             enter.eq(move[0] & ~no_count),
             self.count_error.eq(move[0] & no_count),
         ]
-        self._frame_queue(m, taken, enter, valid, popped)
+        frame, made = self._frame(taken)
+        m.d.comb += made
 
         # Stage 1: the checks, and the number of the row's last key.
         checked = Signal(row_layout(design), reset_less=True)
+        checked_frame = Signal(frame_layout(design), reset_less=True)
         is_mpt, is_absolute = Signal(reset_less=True), Signal(reset_less=True)
         last_key = Signal(DISTANCE_BITS, reset_less=True)
         outside, too_long, no_slope = (Signal(name=n, reset_less=True) for n in ("outside", "too_long", "no_slope"))
@@ -128,6 +129,7 @@ class RowPort(Component):
                 checked.first.eq(taken.first),
                 checked.causal.eq(taken.causal),
                 checked.symmetric.eq(mode == SYMMETRIC),
+                checked_frame.eq(frame),
                 is_mpt.eq(mode == MPT),
                 is_absolute.eq(mode == ABSOLUTE),
                 last_key.eq(before_end),
@@ -141,6 +143,7 @@ class RowPort(Component):
 
         # Stage 2: what keys are measured from.
         measured = Signal(row_layout(design), reset_less=True)
+        measured_frame = Signal(frame_layout(design), reset_less=True)
         misplaced = Signal()
         m.d.comb += [
             misplaced.eq(outside | (is_mpt & too_long)),
@@ -150,11 +153,22 @@ class RowPort(Component):
         with m.If(move[1]):
             m.d.sync += [
                 measured.eq(checked),
+                measured_frame.eq(checked_frame),
                 measured.origin.eq(Mux(is_mpt, last_key, checked.query) & (~is_absolute).replicate(DISTANCE_BITS)),
                 measured.error.eq(misplaced | no_slope),
             ]
         with m.If(move[1] | move[2]):
             m.d.sync += valid[2].eq(move[1])
+
+        # On offer is the frame whose row will be in the last stage one clock later.
+        staying, take = Signal(), Signal()
+        m.d.comb += [
+            staying.eq(valid[2] & ~popped),
+            self.frame.payload.eq(Mux(staying, measured_frame, checked_frame)),
+            self.frame.valid.eq(valid[1] | staying),
+            take.eq(self.frame.valid & self.frame.ready),
+        ]
+        m.d.sync += popped.eq(take)
 
         # The row at work.
         row = Signal(row_layout(design), reset_less=True)
@@ -163,25 +177,15 @@ class RowPort(Component):
         m.d.comb += [self.row.eq(row), self.next_address.eq(measured.address), self.loading_row.eq(popped)]
         return m
 
-    def _frame_queue(self, m: Module, taken, enter: Signal, valid: list[Signal], popped: Signal) -> None:
-        """Queues what the framer needs; a frame is on offer when its row will be in the last stage one clock later."""
+    def _frame(self, taken) -> tuple[data.View, list]:
+        """What the framer needs to know of a descriptor, and the assignments that make it."""
         design = self._design
-        # It never fills: it holds no more rows than the stages behind it.
-        queue = m.submodules.frames = SyncFIFO(width=frame_layout(design).size, depth=4)
         frame = Signal(frame_layout(design))
         left = Signal(signed(DISTANCE_BITS + 2))
-        take = Signal()
-        m.d.comb += [
+        return frame, [
             left.eq(taken.count[: DISTANCE_BITS + 1] - (design.lanes + 1)),
             frame.tail.eq(left),
             frame.before_last.eq(left >> design.lane_bits),
             frame.single.eq(left < 0),
             frame.tag.eq(taken.tag),
-            queue.w_data.eq(frame),
-            queue.w_en.eq(enter),
-            self.frame.payload.eq(data.View(frame_layout(design), queue.r_data)),
-            self.frame.valid.eq(queue.r_rdy & Mux(popped, valid[1], valid[1] | valid[2])),
-            take.eq(self.frame.valid & self.frame.ready),
-            queue.r_en.eq(take),
         ]
-        m.d.sync += popped.eq(take)

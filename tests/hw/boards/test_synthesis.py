@@ -1,0 +1,85 @@
+"""Synthesis for ECP5: what is counted, what is refused, and the memory that each unit's page states."""
+
+import numpy as np
+import pytest
+from ropewalk.boards.synthesis import BLOCK, DISTRIBUTED, SynthesisError, synthesise
+from ropewalk.designs.learned import PREFETCH_BEATS, learned_design
+from ropewalk.emit.learned import learned_files
+from ropewalk.geometry.learned import LearnedGeometry
+
+BLOCK_BITS = 18 * 1024
+
+
+def module(body, ports="input clk, input [17:0] a, b, input e, output reg [35:0] p"):
+    return {"m.v": f"module ropewalk({ports});\n{body}\nendmodule\n"}
+
+
+PRODUCT = """reg [17:0] x, y; reg [35:0] q;
+always @(posedge clk) begin {x} {y} q <= x * y; p <= q; end"""
+
+
+def test_registers_move_into_a_multiplier():
+    found = synthesise(module(PRODUCT.format(x="x <= a;", y="y <= b;")))
+    assert (found.multipliers, found.registers, found.comb) == (1, 0, 0)
+    cell = next(c for c in found.netlist["modules"]["ropewalk"]["cells"].values() if c["type"] == "MULT18X18D")
+    for register in ("REG_INPUTA", "REG_INPUTB", "REG_PIPELINE", "REG_OUTPUT"):
+        assert cell["parameters"][f"{register}_CLK"] == "CLK0"
+    # The operands are the module's own inputs now.
+    ports = found.netlist["modules"]["ropewalk"]["ports"]
+    operands = {cell["connections"][f"{side}{bit}"][0] for side in "AB" for bit in range(18)}
+    assert operands == {*ports["a"]["bits"], *ports["b"]["bits"]}
+    assert [cell["connections"][f"P{bit}"][0] for bit in range(36)] == ports["p"]["bits"]
+
+
+def test_a_register_with_an_enable_stays_outside():
+    found = synthesise(module(PRODUCT.format(x="if (e) x <= a;", y="y <= b;")))
+    assert (found.multipliers, found.registers) == (1, 18)
+
+
+def test_a_result_that_something_else_reads_stays_outside():
+    found = synthesise(module(PRODUCT.format(x="x <= a;", y="y <= b;") + "\nassign s = q[3];",
+                              "input clk, input [17:0] a, b, output s, output reg [35:0] p"))  # fmt: skip
+    # The first result is seen outside: it is the block's own register; the second cannot be.
+    assert (found.multipliers, found.registers) == (1, 36)
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("always @* if (e) p[0] = a[0];", "latch|Latch"),
+        ("wire w; assign w = a[0]; assign w = b[0]; always @(posedge clk) p <= w;", "onflict|problems"),
+        ("wire w; always @(posedge clk) p <= w;", "problems"),
+        (
+            "reg [17:0] m [0:63]; always @(posedge clk) begin if (e) m[a] <= b; if (a[7]) m[b] <= a; end\n"
+            "always @* p = m[a[5:0]] ^ m[b[5:0]];",
+            "RAM m of 64 x 18 bits|problems",
+        ),
+        ("missing one(clk);", "missing"),
+    ],
+)
+def test_what_is_unsound_is_refused(body, message):
+    with pytest.raises(SynthesisError, match=message):
+        synthesise(module(body))
+
+
+def test_a_run_that_takes_too_long_is_given_up():
+    with pytest.raises(SynthesisError, match="not done after 0.01 s"):
+        synthesise(module("always @(posedge clk) p <= a;"), timeout=0.01)
+
+
+@pytest.mark.parametrize(("storage", "blocks"), [("block-ram", 2)])
+def test_the_memory_of_learned_tables_is_what_their_page_says(storage, blocks):
+    geometry = LearnedGeometry(model_type="test", rows=64, row_offset=0, dimension=62)
+    table = np.random.default_rng(1).normal(size=(64, 62))
+    design, words = learned_design(geometry, table, storage=storage, table_width=8, lanes=4, data_width=12)
+    found = synthesise(learned_files(design, words))
+    largest = max(found.memories, key=lambda memory: memory.bits)
+    assert largest.kind == BLOCK
+    if storage == "block-ram":
+        assert largest.bits == design.memory_bits == 64 * 16 * 4 * 8
+    else:
+        # The buffered queue keeps its last word in a register.
+        assert largest.bits == design.memory_bits - (4 * 8 + 2) == (PREFETCH_BEATS - 1) * (4 * 8 + 2)
+    assert found.block_rams == -(-largest.bits // BLOCK_BITS) == blocks
+    # Beside it queues of a few words, none of them in block RAM.
+    assert found.memory_bits(DISTRIBUTED) == found.memory_bits() - largest.bits < 3_000
