@@ -15,6 +15,7 @@ from ..gateware.component import Component
 from ..gateware.contents import RomContents, rom_contents
 from ..gateware.sequencer import SequencerTop
 from ..gateware.top import RotaryTop
+from .waking import woken
 
 TOP = "ropewalk"
 """Name of the emitted top module."""
@@ -173,7 +174,7 @@ def _written_by_yosys(text: str, top: str) -> str:
         )
         if result.returncode:
             raise RuntimeError(f"Yosys could not write the Verilog: {result.stderr.strip()}")
-        return (folder / f"{top}.v").read_text(encoding="utf-8")
+        return woken((folder / f"{top}.v").read_text(encoding="utf-8"))
 
 
 def rom_file(memory: str) -> str:

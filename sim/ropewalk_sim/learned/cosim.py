@@ -60,7 +60,7 @@ def run_cocotb(
         raise ValueError("only the beat with TLAST may be kept in part, from its first element on")
     memory = session.memory
     image, errors = memory_image(design, read_table(design, folder), memory)
-    build = engine._build()
+    build = engine.build()
     with tempfile.TemporaryDirectory(prefix="ropewalk-") as name:
         job = Path(name)
         for table in folder.glob("*.hex"):

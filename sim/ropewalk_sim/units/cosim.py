@@ -42,7 +42,7 @@ class _UnitCocotb:
         if script.interrupted is not None and not script.reset_clocks:
             raise ValueError("cocotb's sources cannot take back what they offer: give a reset of a clock or more")
         runner = self._runner
-        build = runner._build()
+        build = runner.build()
         with tempfile.TemporaryDirectory(prefix="ropewalk-") as name:
             job = Path(name)
             for memory in runner._folder.glob("*.hex"):
