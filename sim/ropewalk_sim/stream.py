@@ -51,13 +51,16 @@ __all__ = [
 ]
 
 
+HEAD_REGISTERS = ("query_heads", "key_heads", "value_heads")
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PackedRun:
     """The streams of a run, and what brings their result back into arrays.
 
     ``scale`` is the value of one LSB, ``floats`` whether the arrays held floats, ``saturated`` how many elements
-    did not fit the word at that scale (always 0 at the default one). ``script`` is what the registers must be told
-    first, ``design`` the design with that done.
+    did not fit the word at that scale (always 0 at the default one), ``values`` whether there was ``v``. ``script`` is
+    what the registers must be told first, ``design`` the design with that done.
     """
 
     design: Design
@@ -66,6 +69,7 @@ class PackedRun:
     scale: float
     floats: bool
     saturated: int
+    values: bool = False
 
 
 def pack_run(design: Design, arrays: Mapping[str, np.ndarray], scale: float | None = None) -> PackedRun:
@@ -88,8 +92,8 @@ def pack_run(design: Design, arrays: Mapping[str, np.ndarray], scale: float | No
     InputError
         If an array is missing, unknown, or holds what INTERFACE.md refuses.
     """
-    design, script = _with_values(design, arrays)
-    wanted = {name: heads for name, heads in zip("qkv", design.heads, strict=True) if heads}
+    design, script = _with_heads(design, arrays)
+    wanted = {name: heads for name, heads in zip("qkv", design.heads, strict=True) if heads or name in arrays}
     for name in arrays:
         if name not in wanted and name not in ("position", "variant", "inverse"):
             known = ", ".join([*dict.fromkeys([*wanted, "v"]), "position", "variant", "inverse"])
@@ -132,7 +136,15 @@ def pack_run(design: Design, arrays: Mapping[str, np.ndarray], scale: float | No
         lambda number: design.order(number).input_pairing,
     )
     stream = whole_tokens(design, descriptor_words(slot, position, flags=flags, tag=tag, axes=design.axes), words)
-    return PackedRun(design=design, script=script, stream=stream, scale=scale, floats=floats, saturated=saturated)
+    return PackedRun(
+        design=design,
+        script=script,
+        stream=stream,
+        scale=scale,
+        floats=floats,
+        saturated=saturated,
+        values="v" in arrays,
+    )
 
 
 def unpack_run(packed: PackedRun, output: StreamOutput) -> dict[str, np.ndarray]:
@@ -162,7 +174,7 @@ def unpack_run(packed: PackedRun, output: StreamOutput) -> dict[str, np.ndarray]
     result: dict[str, np.ndarray] = {}
     first = 0
     for name, heads in zip("qkv", design.heads, strict=True):
-        if heads:
+        if heads or (name == "v" and packed.values):
             part = words[:, first : first + heads]
             result[name] = part * packed.scale if packed.floats else part.astype(np.int32)
             first += heads
@@ -171,21 +183,38 @@ def unpack_run(packed: PackedRun, output: StreamOutput) -> dict[str, np.ndarray]
     return result
 
 
-def _with_values(design: Design, arrays: Mapping[str, np.ndarray]) -> tuple[Design, Script | None]:
-    """``design`` with as many value heads as ``v`` has, and what writes that number into its register."""
-    values = arrays.get("v")
-    if not isinstance(values, np.ndarray) or values.ndim != 3 or values.shape[1] == design.value_heads:
-        if values is not None and not design.value_heads:
-            check_array(arrays, "v", (None, None, None), "[tokens, value_heads, head_dim]")
+def _with_heads(design: Design, arrays: Mapping[str, np.ndarray]) -> tuple[Design, Script | None]:
+    """``design`` with the head counts of the arrays, and what writes them into their registers.
+
+    Query and key heads are those of one of the variants, value heads any number.
+    """
+    given = {name: array.shape[1] for name in "qkv" if (array := _heads_of(arrays, name)) is not None}
+    queries, keys, values = design.heads
+    counts = given.get("q", queries), given.get("k", keys)
+    if counts in {(shape.query_heads, shape.key_heads) for shape in design.shapes}:
+        queries, keys = counts
+    values = given.get("v", values)
+    if (queries, keys, values) == design.heads:
         return design, None
-    count = values.shape[1]
     if not design.registers:
         raise InputError(
-            f"v has {count} value heads, and this engine has {design.value_heads}: it was made without registers"
+            f"v has {values} value heads, and this engine has {design.value_heads}: it was made without registers"
         )
-    if count > MAX_HEADS:
-        raise InputError(f"v has {count} value heads; an engine counts at most {MAX_HEADS}")
-    return replace(design, value_heads=count), Script(registers=(write("value_heads", count),))
+    if values > MAX_HEADS:
+        raise InputError(f"v has {values} value heads; an engine counts at most {MAX_HEADS}")
+    writes = tuple(
+        write(name, count)
+        for name, count, before in zip(HEAD_REGISTERS, (queries, keys, values), design.heads, strict=True)
+        if count != before
+    )
+    shapes = tuple(replace(shape, query_heads=queries, key_heads=keys) for shape in design.shapes)
+    design = replace(design, geometry=design.geometry.with_shapes(shapes), value_heads=values)
+    return design, Script(registers=writes)
+
+
+def _heads_of(arrays: Mapping[str, np.ndarray], name: str) -> np.ndarray | None:
+    array = arrays.get(name)
+    return array if isinstance(array, np.ndarray) and array.ndim == 3 else None
 
 
 def _reordered(design: Design, words: np.ndarray, slot: np.ndarray, source: Layouts, target: Layouts) -> np.ndarray:

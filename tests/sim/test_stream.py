@@ -137,6 +137,24 @@ def test_the_number_of_value_heads_goes_into_a_register():
         pack_run(replace(DESIGN, value_heads=1), words())
 
 
+def test_no_value_heads_are_a_number_of_value_heads_too():
+    packed = pack_run(DESIGN, words(v=np.zeros((3, 0, 4), int)))
+    assert packed.script is None
+    assert unpack_run(packed, echo(packed.stream))["v"].shape == (3, 0, 4)
+
+
+def test_the_heads_of_a_variant_that_has_others_go_into_registers():
+    own = replace(DESIGN.geometry.of(1), query_heads=3, key_heads=3)
+    design = replace(DESIGN, geometry=DESIGN.geometry.with_shapes((DESIGN.geometry.of(0), own)))
+    q, k = np.full((3, 3, 4), 5), np.full((3, 3, 4), 6)
+    packed = pack_run(design, words(q=q, k=k, variant=np.ones(3, int)))
+    assert packed.design.heads == (3, 3, 0)
+    assert packed.script.registers == (write("query_heads", 3), write("key_heads", 3))
+    assert unpack_run(packed, echo(packed.stream))["k"].tolist() == k.tolist()
+    with pytest.raises(InputError, match=r"k has the shape \[3, 3, 4\]"):
+        pack_run(design, words(k=k))
+
+
 def test_no_tokens():
     arrays = {"q": np.zeros((0, 2, 4)), "k": np.zeros((0, 1, 4)), "position": np.zeros(0, int)}
     packed = pack_run(DESIGN, arrays)

@@ -5,7 +5,7 @@ import sys
 
 def main(script: str) -> None:
     """Run the commands of the file ``script``, relative to the working directory."""
-    from pyosys import libyosys  # pyright: ignore[reportMissingImports]  (native, without types)
+    from pyosys import libyosys  # pyright: ignore[reportAttributeAccessIssue]  (native, without types)
 
     libyosys.run_pass(f"script {script}", libyosys.Design())
 
