@@ -22,12 +22,12 @@ def vectors(design: Design, generator: np.random.Generator, number: int) -> tupl
     From one pair with something in it, the same one in both, to all of them.
     """
     longest = design.data.maximum / max(variant.amplitude for variant in design.variants) - 2
-    filled = 1 << generator.integers(0, design.pairs.bit_length(), number)
-    empty = np.argsort(generator.random((number, design.pairs)), axis=1) >= filled[:, None]
+    filled = 1 << generator.integers(0, design.shapes[0].pairs.bit_length(), number)
+    empty = np.argsort(generator.random((number, design.shapes[0].pairs)), axis=1) >= filled[:, None]
 
     def one() -> np.ndarray:
-        length = np.where(empty, 0, longest * np.sqrt(generator.random((number, design.pairs))))
-        angle = generator.random((number, design.pairs)) * 2 * np.pi
+        length = np.where(empty, 0, longest * np.sqrt(generator.random((number, design.shapes[0].pairs))))
+        angle = generator.random((number, design.shapes[0].pairs)) * 2 * np.pi
         return np.rint(np.stack([length * np.cos(angle), length * np.sin(angle)], axis=-1)).astype(np.int64)
 
     return one(), one()

@@ -65,5 +65,5 @@ def test_a_short_packet_takes_up_to_a_heads_beats_of_clocks_longer(came, make_de
     assert output.first_output_clock is not None and output.last_output_clock is not None
     clocks = output.last_output_clock - output.first_output_clock + 1
     # A head takes as many clocks as a whole one would at most, and no more: what is missing is stood in for.
-    assert clocks <= tokens * max(beats, design.pairs) + beats
+    assert clocks <= tokens * max(beats, design.shapes[0].pairs) + beats
     assert clocks >= tokens * came

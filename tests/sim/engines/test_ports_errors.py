@@ -216,10 +216,10 @@ def test_the_stall_counters_count_the_clocks_of_the_streams_own_handshakes(engin
 def test_at_least_4_descriptors_are_taken_with_no_data_present(which, design_folder):
     engine = open_engine("verilator", design_folder(which))
     design = engine.design
-    words = random_words(design, np.random.default_rng(8), 20)
-    stream = whole_tokens(design, descriptor_words(0, np.arange(20)), words)
+    words = random_words(design, np.random.default_rng(8), 80)
+    stream = whole_tokens(design, descriptor_words(0, np.arange(80)), words)
     output = engine.run(stream, script=Script(data_start=3000))
-    assert output.early_tokens is not None and 6 <= output.early_tokens < 20
+    assert output.early_tokens is not None and 6 <= output.early_tokens < 80
 
 
 def test_data_are_never_accepted_before_their_descriptor(engine):

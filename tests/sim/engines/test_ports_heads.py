@@ -101,7 +101,7 @@ def test_a_scan_takes_5_clocks_a_pair_and_at_most_one_clock_in_64_from_the_rows(
     assert quiet.last_output_clock is not None and busy.last_output_clock is not None
     assert not any(answer.refused for answer in busy.answers)
     rate = beats * tokens / quiet.last_output_clock
-    assert rate == pytest.approx(beats / design.pairs, rel=0.01)
+    assert rate == pytest.approx(beats / design.shapes[0].pairs, rel=0.01)
     assert quiet.last_output_clock < busy.last_output_clock <= quiet.last_output_clock * 64 / 63 + 2
     # Without tokens a scan goes at its own pace.
     none = StreamInput(
@@ -110,4 +110,4 @@ def test_a_scan_takes_5_clocks_a_pair_and_at_most_one_clock_in_64_from_the_rows(
     accesses = (*load_words(2, slot_load_words(design, 1)), SCANNED)
     alone = engine.run(none, script=Script(registers=(SCANNED,), meanwhile=accesses))
     scan = alone.answers[-1].clock - alone.answers[-2].clock
-    assert 5 * design.pairs <= scan <= 5 * design.pairs + 30
+    assert 5 * design.shapes[0].pairs <= scan <= 5 * design.shapes[0].pairs + 30

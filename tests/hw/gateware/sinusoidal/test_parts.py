@@ -158,4 +158,12 @@ def test_files_are_reproducible_and_hold_their_words():
     files = sinusoidal_files(design)
     assert files == sinusoidal_files(design)
     assert {name: files[name] for name in files if name.endswith(".hex")} == sinusoidal_memory_files(design)
-    assert set(files) == {"ropewalk.v", "steps_0.hex", "steps_1.hex", "sine.hex", "registers.h", "design.json"}
+    assert set(files) == {
+        "ropewalk.v",
+        "steps_0.hex",
+        "steps_1.hex",
+        "sine.hex",
+        "registers.h",
+        "design.json",
+        "README.md",
+    }
