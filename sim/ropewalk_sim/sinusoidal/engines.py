@@ -1,6 +1,5 @@
 """The engines of the sinusoidal adder: those of :mod:`ropewalk_sim.units`, with its arrays."""
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,7 @@ from ropewalk_sim.units.streams import UnitInput, UnitOutput, from_octets, to_oc
 from ropewalk_sim.units.verilator import UnitVerilator
 
 from .model import run_model
-from .stream import SinusoidalInput, SinusoidalOutput, pack_sinusoidal, unpack_sinusoidal
+from .stream import SinusoidalInput, SinusoidalOutput
 
 COMPILED = {"icarus": UnitIcarus, "verilator": UnitVerilator, "cocotb-verilator": UnitCocotbVerilator}
 """The engines that take a folder with the emitted Verilog."""
@@ -47,27 +46,6 @@ def run_engine(
     stream.check(design)
     engine = COMPILED[name](folder)
     return from_unit(design, engine.run(to_unit(design, stream), stalls=stalls, script=script, progress=progress))
-
-
-def run_arrays(
-    name: str,
-    folder: Path | None,
-    design: SinusoidalDesign,
-    arrays: Mapping[str, np.ndarray],
-    *,
-    scale: float | None = None,
-) -> dict[str, np.ndarray]:
-    """``x``, ``error`` and ``scale`` for INTERFACE.md's arrays, ``x [tokens, dimension]`` and ``position [tokens]``.
-
-    Raises
-    ------
-    InputError
-        For arrays that cannot be used (:func:`~ropewalk_sim.sinusoidal.stream.pack_sinusoidal`).
-    EngineError
-        If the engine fails.
-    """
-    packed = pack_sinusoidal(design, arrays, scale=scale)
-    return unpack_sinusoidal(design, packed, run_engine(name, folder, design, packed.stream))
 
 
 def simulate(
