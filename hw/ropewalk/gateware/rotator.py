@@ -1,12 +1,12 @@
 """The rotator: N lanes, each one pair per clock, of fixed latency; no stall ever reaches its registers.
 
-    out0 = x cos - y sin        the quadrant swaps x and y and sets the signs in the adders,
+    out0 = x cos - y sin        the quadrant swaps and negates x and y, with one bit more than they have:
     out1 = x sin + y cos        so the coefficients are never negative and -(-2**(W-1)) is exact
 
 One rounding, then saturation: ``docs/number-contract.md``, section "Rotation".
 """
 
-from amaranth.hdl import Module, Mux, Signal, signed
+from amaranth.hdl import Module, Mux, Signal, Value, signed
 from amaranth.lib import data
 from amaranth.lib.wiring import In, Out
 
@@ -20,7 +20,8 @@ from .primitives import delayed
 class RotatorLane(Component):
     """Rotates one pair per clock.
 
-    Latency: selection, multiplier, sum, rounding, saturation. Four multipliers at 16-bit data.
+    Latency: selection, negation, multiplier, sum in two parts, rounding, saturation. Four multipliers where data have
+    no more than 17 bits: an operand has one bit more than the data, so that a negated one is exact.
 
     Members
     -------
@@ -38,8 +39,9 @@ class RotatorLane(Component):
 
     def __init__(self, design: Design):
         self._design = design
+        self._operand = signed(design.data.width + 1)
         self._products = {
-            name: WideMultiplier(design.data.shape, design.coefficient.shape)
+            name: WideMultiplier(self._operand, design.coefficient.shape)
             for name in ("a_cos", "b_sin", "a_sin", "b_cos")
         }
         element = design.data.shape
@@ -59,30 +61,31 @@ class RotatorLane(Component):
     @property
     def latency(self) -> int:
         """Clocks from a pair to the rotated pair."""
-        return 1 + self._products["a_cos"].latency + 3
+        return 2 + self._products["a_cos"].latency + 4
 
     def elaborate(self, platform) -> Module:  # noqa: D102
         m = Module()
-        design = self._design
-        coefficient = design.coefficient
+        coefficient = self._design.coefficient
 
         # Selection. a and b are x and y, swapped in odd quadrants.
         quadrant = Signal(2)
         m.d.comb += quadrant.eq(Mux(self.rotated, self.entry.quadrant, 0))
-        a = Signal(design.data.shape, reset_less=True)
-        b = Signal(design.data.shape, reset_less=True)
+        odd, upper = quadrant[0], quadrant[1]
         cosine = Signal(coefficient.shape, reset_less=True)
         sine = Signal(coefficient.shape, reset_less=True)
         m.d.sync += [
-            a.eq(Mux(quadrant[0], self.y, self.x)),
-            b.eq(Mux(quadrant[0], self.x, self.y)),
             cosine.eq(Mux(self.rotated, self.entry.cosine, coefficient.one)),
             sine.eq(Mux(self.rotated, self.entry.sine, 0)),
         ]
+        elements = {"a": Mux(odd, self.y, self.x), "b": Mux(odd, self.x, self.y)}
+        # The coefficients wait for the operands, which are negated in the clock after the selection.
+        coefficients = {
+            "cos": delayed(m, cosine, 1, name="cosine_ready"),
+            "sin": delayed(m, sine, 1, name="sine_ready"),
+        }
 
         # Which products are subtracted. The inverse flips those that carry the sine of the whole angle: sine products
         # in even quadrants, cosine products in odd ones.
-        odd, upper = quadrant[0], quadrant[1]
         flip_sine = self.inverse & ~odd
         flip_cosine = self.inverse & odd
         negative = {
@@ -91,53 +94,59 @@ class RotatorLane(Component):
             "a_sin": (odd ^ upper) ^ flip_sine,
             "b_cos": upper ^ flip_cosine,
         }
-        wait = self._products["a_cos"].latency + 1
-        signs = {name: delayed(m, value, wait, name=f"negative_{name}") for name, value in negative.items()}
-
-        operands = {"a_cos": (a, cosine), "b_sin": (b, sine), "a_sin": (a, sine), "b_cos": (b, cosine)}
         for name, multiplier in self._products.items():
             m.submodules[name] = multiplier
-            m.d.comb += [multiplier.a.eq(operands[name][0]), multiplier.b.eq(operands[name][1])]
+            element, function = name.split("_")
+            chosen = Signal(self._design.data.shape, name=f"{name}_chosen", reset_less=True)
+            negated = Signal(name=f"{name}_negated", reset_less=True)
+            operand = Signal(self._operand, name=f"{name}_operand", reset_less=True)
+            m.d.sync += [
+                chosen.eq(elements[element] ^ negative[name].replicate(len(chosen))),
+                negated.eq(negative[name]),
+                operand.eq(chosen + negated),
+            ]
+            m.d.comb += [multiplier.a.eq(operand), multiplier.b.eq(coefficients[function])]
 
         for out, first, second in ((0, "a_cos", "b_sin"), (1, "a_sin", "b_cos")):
             rounded, saturated = self._rounded_sum(
-                m,
-                (self._products[first].p, signs[first]),
-                (self._products[second].p, signs[second]),
-                name=f"out{out}",
+                m, self._products[first].p, self._products[second].p, name=f"out{out}"
             )
             m.d.comb += [(self.out0, self.out1)[out].eq(rounded), self.saturated[out].eq(saturated)]
         return m
 
-    def _rounded_sum(self, m: Module, first: tuple, second: tuple, *, name: str) -> tuple[Signal, Signal]:
-        """Three clocks: the signed sum of two products, its rounding, its saturation; and whether that changed it.
+    def _rounded_sum(self, m: Module, p: Value, q: Value, *, name: str) -> tuple[Signal, Signal]:
+        """Four clocks: low part and high part of the sum of two products, rounding, saturation; and whether that
+        changed it.
 
-        A product is negated by complementing it and adding 1; the second 1 rides with the rounding word, whose bit is
-        always a higher one.
+        The low part is what the rounding drops. Of it, the carry counts, and with rounding half up its highest bit,
+        which is set from half an LSB on.
         """
-        data_format, fraction_bits = self._design.data, self._design.coefficient.fraction_bits
-        width = data_format.width + self._design.coefficient.width + 1
-        total = Signal(signed(width), name=f"{name}_sum", reset_less=True)
-        carry = Signal(name=f"{name}_carry", reset_less=True)
-        rounded = Signal(signed(width + 1 - fraction_bits), name=f"{name}_rounded", reset_less=True)
+        data_format, dropped = self._design.data, self._design.coefficient.fraction_bits
+        low = Signal(dropped + 1, name=f"{name}_low", reset_less=True)
+        high_p = Signal(signed(len(p) - dropped), name=f"{name}_high_p", reset_less=True)
+        high_q = Signal(signed(len(q) - dropped), name=f"{name}_high_q", reset_less=True)
+        high = Signal(signed(len(p) - dropped + 1), name=f"{name}_high", reset_less=True)
+        half = Signal(name=f"{name}_half", reset_less=True)
+        rounded = Signal(signed(len(high) + 1), name=f"{name}_rounded", reset_less=True)
         saturated = Signal(data_format.shape, name=f"{name}_saturated", reset_less=True)
-        (p, negative_p), (q, negative_q) = first, second
-        complement_p = Mux(negative_p, ~p, p)
-        complement_q = Mux(negative_q, ~q, q)
-        rounding = data_format.rounding_word(fraction_bits)
-        m.d.sync += [
-            total.eq(complement_p + complement_q + negative_p),
-            carry.eq(negative_q),
-            rounded.eq((total + (carry | rounding)) >> fraction_bits),
-            saturated.eq(rounded),
-        ]
-        above, below = rounded > data_format.maximum, rounded < data_format.minimum
         changed = Signal(name=f"{name}_changed", reset_less=True)
-        m.d.sync += changed.eq(above | below)
-        with m.If(above):
-            m.d.sync += saturated.eq(data_format.maximum)
-        with m.If(below):
-            m.d.sync += saturated.eq(data_format.minimum)
+        rounds = data_format.rounding_word(data_format.fraction_bits + dropped) != 0
+        m.d.sync += [
+            low.eq(p[:dropped] + q[:dropped]),
+            high_p.eq(p >> dropped),
+            high_q.eq(q >> dropped),
+            high.eq(high_p + high_q + low[dropped]),
+            half.eq(low[dropped - 1] if rounds else 0),
+            rounded.eq(high + half),
+        ]
+        # The range is left where the bits from the sign of the result on are not all alike.
+        sign, above_range = rounded[-1], rounded[data_format.width - 1 : -1]
+        outside = Signal(name=f"{name}_outside")
+        m.d.comb += outside.eq(Mux(sign, ~above_range.all(), above_range.any()))
+        m.d.sync += [
+            changed.eq(outside),
+            saturated.eq(Mux(outside, Mux(sign, data_format.minimum, data_format.maximum), rounded)),
+        ]
         return saturated, changed
 
 
