@@ -6,22 +6,23 @@
 One rounding, then saturation: ``docs/number-contract.md``, section "Rotation".
 """
 
-from amaranth.hdl import Module, Mux, Signal, Value, signed
+from amaranth.hdl import Const, Module, Mux, Signal, Value, signed
 from amaranth.lib import data
 from amaranth.lib.wiring import In, Out
 
 from ..design import Design
 from .component import Component
 from .layouts import entry_layout
-from .multiply import WideMultiplier
+from .multiply import WideMultiplier, tiles
 from .primitives import delayed
 
 
 class RotatorLane(Component):
     """Rotates one pair per clock.
 
-    Latency: selection, negation, multiplier, sum in two parts, rounding, saturation. Four multipliers where data have
-    no more than 17 bits: an operand has one bit more than the data, so that a negated one is exact.
+    Latency: selection, negation, multiplier, sum in two parts, rounding, saturation, in either of two forms. Operands
+    are negated where one bit more, which makes that exact, takes no further multiplier: as at 16-bit data, with four
+    multipliers of 18 bits. Else products are: larger, but as long and as exact.
 
     Members
     -------
@@ -39,7 +40,9 @@ class RotatorLane(Component):
 
     def __init__(self, design: Design):
         self._design = design
-        self._operand = signed(design.data.width + 1)
+        negatable = signed(design.data.width + 1)
+        self._negates_operands = len(tiles(negatable)) == len(tiles(design.data.shape))
+        self._operand = negatable if self._negates_operands else design.data.shape
         self._products = {
             name: WideMultiplier(self._operand, design.coefficient.shape)
             for name in ("a_cos", "b_sin", "a_sin", "b_cos")
@@ -78,10 +81,11 @@ class RotatorLane(Component):
             sine.eq(Mux(self.rotated, self.entry.sine, 0)),
         ]
         elements = {"a": Mux(odd, self.y, self.x), "b": Mux(odd, self.x, self.y)}
-        # The coefficients wait for the operands, which are negated in the clock after the selection.
+        # The coefficients wait for operands that are negated in the clock after the selection.
+        wait = int(self._negates_operands)
         coefficients = {
-            "cos": delayed(m, cosine, 1, name="cosine_ready"),
-            "sin": delayed(m, sine, 1, name="sine_ready"),
+            "cos": delayed(m, cosine, wait, name="cosine_ready"),
+            "sin": delayed(m, sine, wait, name="sine_ready"),
         }
 
         # Which products are subtracted. The inverse flips those that carry the sine of the whole angle: sine products
@@ -94,50 +98,72 @@ class RotatorLane(Component):
             "a_sin": (odd ^ upper) ^ flip_sine,
             "b_cos": upper ^ flip_cosine,
         }
+        summands = {}
         for name, multiplier in self._products.items():
             m.submodules[name] = multiplier
             element, function = name.split("_")
-            chosen = Signal(self._design.data.shape, name=f"{name}_chosen", reset_less=True)
-            negated = Signal(name=f"{name}_negated", reset_less=True)
-            operand = Signal(self._operand, name=f"{name}_operand", reset_less=True)
-            m.d.sync += [
-                chosen.eq(elements[element] ^ negative[name].replicate(len(chosen))),
-                negated.eq(negative[name]),
-                operand.eq(chosen + negated),
-            ]
-            m.d.comb += [multiplier.a.eq(operand), multiplier.b.eq(coefficients[function])]
-
+            m.d.comb += multiplier.b.eq(coefficients[function])
+            form = self._of_operand if self._negates_operands else self._of_product
+            summands[name] = form(m, elements[element], negative[name], multiplier, name=name)
         for out, first, second in ((0, "a_cos", "b_sin"), (1, "a_sin", "b_cos")):
-            rounded, saturated = self._rounded_sum(
-                m, self._products[first].p, self._products[second].p, name=f"out{out}"
-            )
+            rounded, saturated = self._rounded_sum(m, summands[first], summands[second], name=f"out{out}")
             m.d.comb += [(self.out0, self.out1)[out].eq(rounded), self.saturated[out].eq(saturated)]
         return m
 
-    def _rounded_sum(self, m: Module, p: Value, q: Value, *, name: str) -> tuple[Signal, Signal]:
+    def _of_operand(self, m: Module, element: Value, negative: Value, multiplier: WideMultiplier, *, name: str):
+        """A product whose operand was negated, and what is still to be added to it: nothing."""
+        chosen = Signal(self._design.data.shape, name=f"{name}_chosen", reset_less=True)
+        negated = Signal(name=f"{name}_negated", reset_less=True)
+        operand = Signal(self._operand, name=f"{name}_operand", reset_less=True)
+        m.d.sync += [
+            chosen.eq(element ^ negative.replicate(len(chosen))),
+            negated.eq(negative),
+            operand.eq(chosen + negated),
+        ]
+        m.d.comb += multiplier.a.eq(operand)
+        return multiplier.p, Const(0)
+
+    def _of_product(self, m: Module, element: Value, negative: Value, multiplier: WideMultiplier, *, name: str):
+        """The complement of a product that is to be negated, and the 1 that is still to be added to it.
+
+        The product takes the clock that the negation of an operand would: both forms take equally long.
+        """
+        negated = delayed(m, negative, 1 + multiplier.latency, name=f"{name}_negated")
+        complement = Signal(signed(len(multiplier.p)), name=f"{name}_complement", reset_less=True)
+        m.d.comb += multiplier.a.eq(delayed(m, element, 1, name=f"{name}_chosen"))
+        m.d.sync += complement.eq(multiplier.p ^ negated.replicate(len(complement)))
+        return complement, delayed(m, negated, 1, name=f"{name}_one")
+
+    def _rounded_sum(self, m: Module, first: tuple, second: tuple, *, name: str) -> tuple[Signal, Signal]:
         """Four clocks: low part and high part of the sum of two products, rounding, saturation; and whether that
         changed it.
 
         The low part is what the rounding drops. Of it, the carry counts, and with rounding half up its highest bit,
-        which is set from half an LSB on.
+        which is set from half an LSB on. A second 1 that is still to be added matters only to a low part, or to one
+        below half an LSB, that is full of ones.
         """
+        (p, one_p), (q, one_q) = first, second
         data_format, dropped = self._design.data, self._design.coefficient.fraction_bits
         low = Signal(dropped + 1, name=f"{name}_low", reset_less=True)
         high_p = Signal(signed(len(p) - dropped), name=f"{name}_high_p", reset_less=True)
         high_q = Signal(signed(len(q) - dropped), name=f"{name}_high_q", reset_less=True)
         high = Signal(signed(len(p) - dropped + 1), name=f"{name}_high", reset_less=True)
-        half = Signal(name=f"{name}_half", reset_less=True)
+        goes_up = Signal(name=f"{name}_goes_up", reset_less=True)
         rounded = Signal(signed(len(high) + 1), name=f"{name}_rounded", reset_less=True)
         saturated = Signal(data_format.shape, name=f"{name}_saturated", reset_less=True)
         changed = Signal(name=f"{name}_changed", reset_less=True)
-        rounds = data_format.rounding_word(data_format.fraction_bits + dropped) != 0
+        one = delayed(m, one_q, 1, name=f"{name}_one")
+        if data_format.rounding_word(data_format.fraction_bits + dropped):
+            up = low[dropped - 1] | (one & low[: dropped - 1].all())
+        else:
+            up = one & low[:dropped].all()
         m.d.sync += [
-            low.eq(p[:dropped] + q[:dropped]),
+            low.eq(p[:dropped] + q[:dropped] + one_p),
             high_p.eq(p >> dropped),
             high_q.eq(q >> dropped),
             high.eq(high_p + high_q + low[dropped]),
-            half.eq(low[dropped - 1] if rounds else 0),
-            rounded.eq(high + half),
+            goes_up.eq(up),
+            rounded.eq(high + goes_up),
         ]
         # The range is left where the bits from the sign of the result on are not all alike.
         sign, above_range = rounded[-1], rounded[data_format.width - 1 : -1]
