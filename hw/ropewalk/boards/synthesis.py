@@ -32,7 +32,7 @@ hierarchy -check -top {top}
 proc
 select -assert-none t:$dlatch t:$adlatch t:$dlatchsr
 flatten
-opt_clean
+opt_clean -purge
 check -assert
 synth_ecp5 -top {top} -run begin:map_ram
 select {top}
