@@ -110,8 +110,8 @@ def area(unit: str, synthesis: Synthesis, placements: list[Placement]) -> Area:
     slowest = min(placements, key=lambda one: one.clock_mhz, default=None)
     return Area(
         unit=unit,
-        lut4=synthesis.lut4,
-        ccu2c=synthesis.carry,
+        lut4=synthesis.luts,
+        ccu2c=synthesis.carries,
         trellis_dpr16x4=synthesis.distributed_rams,
         comb_estimate=synthesis.comb,
         trellis_ff=synthesis.registers,
