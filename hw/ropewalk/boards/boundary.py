@@ -34,10 +34,10 @@ def add_boundary(module: dict[str, Any], clock: str, register: Register, *, port
         If the module has no input ``clock`` of one bit.
     """
     outside = module["ports"]
-    port = outside.get(clock)
-    if port is None or port["direction"] != "input" or len(port["bits"]) != 1:
+    clocked = outside.get(clock)
+    if clocked is None or clocked["direction"] != "input" or len(clocked["bits"]) != 1:
         raise ValueError(f"the module has no clock {clock}")
-    edge = port["bits"][0]
+    edge = clocked["bits"][0]
     netlist = Netlist(module)
     free = 1 + max(
         bit
@@ -62,10 +62,10 @@ def add_boundary(module: dict[str, Any], clock: str, register: Register, *, port
             free += 1
             registers += 1
     if not ports:
-        module["ports"] = {clock: port}
+        module["ports"] = {clock: clocked}
         if register.pad is not None:
             cell, pin, inside = register.pad
-            port["bits"] = [free]
+            clocked["bits"] = [free]
             module["cells"]["boundary_clock"] = _cell(cell, {pin: free}, {inside: edge}, {})
     return registers
 

@@ -56,7 +56,7 @@ def _ecp5(name: str) -> Part | None:
     if package not in fitting:
         raise InputError(f"an LFE5U-{size}F has no package {package}; its packages are {', '.join(fitting)}")
     return Part(
-        name=f"LFE5U-{size}F-{match['speed']}{package}",
+        name=f"LFE5U-{size}F-{match['speed']}{match['package'] or ''}",
         family=ECP5,
         placer=tools.NEXTPNR_ECP5,
         placer_options=(f"--{size}k", "--speed", match["speed"], "--package", _PACKAGES[package][0]),

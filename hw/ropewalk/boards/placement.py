@@ -29,30 +29,33 @@ class PlacementError(BuildError):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Clock:
-    """A clock of the design: what it reaches, and what it was asked to."""
-
-    mhz: float
-    target_mhz: float
-
-
-@dataclass(frozen=True, kw_only=True)
 class Placement:
     """What nextpnr made of a netlist.
 
-    ``comb`` counts look-up tables as the part has them, those of carry chains and RAM too, to which registers at the
-    boundary add nothing: TRELLIS_COMB for ECP5, logic cells whose table or carry is used for iCE40, and what synthesis
-    counts for Gowin. ``critical_path`` names what the slowest path goes through and has a name in the design, with the
-    source first. ``used`` is nextpnr's own count of each kind of cell, the boundary's among them. ``placed`` is the
-    file for the packer; empty out of context.
+    Parameters
+    ----------
+    comb
+        Look-up tables as the part has them, those of carry chains and RAM too, to which registers at the boundary add
+        nothing: TRELLIS_COMB for ECP5, logic cells whose table or carry is used for iCE40, and what synthesis counts
+        for Gowin.
+    clock_mhz, clocks, targets
+        The slowest clock; what each reaches; what nextpnr aimed at for each.
+    critical_path
+        What the slowest path goes through and has a name in the design, with the source first.
+    used, available
+        nextpnr's own count of each kind of cell, the boundary's among them; what the part has of it.
+    placed
+        The file for the packer; empty out of context.
     """
 
     seed: int
     comb: int
     clock_mhz: float
-    clocks: Mapping[str, Clock]
+    clocks: Mapping[str, float]
+    targets: Mapping[str, float]
     critical_path: tuple[str, ...]
     used: Mapping[str, int]
+    available: Mapping[str, int]
     log: str = field(repr=False)
     placed: str = field(repr=False)
 
@@ -123,12 +126,11 @@ def place(
         seed=seed,
         comb=_comb(synthesis, used, log),
         clock_mhz=report["fmax"][slowest]["achieved"],
-        clocks={
-            clock_name(one): Clock(mhz=reached["achieved"], target_mhz=reached["constraint"])
-            for one, reached in report["fmax"].items()
-        },
+        clocks={clock_name(one): reached["achieved"] for one, reached in report["fmax"].items()},
+        targets={clock_name(one): reached["constraint"] for one, reached in report["fmax"].items()},
         critical_path=critical_path(_slowest_path(report, slowest), names),
         used=used,
+        available={kind: report["utilization"][kind]["available"] for kind in used},
         log=log,
         placed=text,
     )
