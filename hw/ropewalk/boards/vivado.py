@@ -31,7 +31,7 @@ def vivado_files(files: Mapping[str, str], module: str, board: Board) -> dict[st
         title=board.title,
         script=SCRIPT,
         board=board.name,
-        part=board.part.lower(),
+        part=board.part,
         reads="\n".join(reads),
         pins=board.pins,
         module=module,
