@@ -28,8 +28,8 @@ class Family:
     ----------
     command
         Yosys' command for it; ``no_pads`` keeps it from adding buffers at the ports.
-    memories
-        The label in that command at which memories are mapped.
+    first, memories
+        The labels in that command behind the reading of the family's cells, and at which memories are mapped.
     luts, registers, carries
         Patterns of cell types.
     multipliers, block_rams
@@ -49,6 +49,7 @@ class Family:
     name: str
     command: str
     no_pads: str = ""
+    first: str = "coarse"
     memories: str = "map_ram"
     luts: tuple[str, ...]
     registers: tuple[str, ...]
@@ -92,6 +93,7 @@ ECP5 = Family(
 ICE40 = Family(
     name="ice40",
     command="synth_ice40 -dsp -device u",
+    first="flatten",
     luts=("SB_LUT4",),
     registers=("SB_DFF*",),
     carries=("SB_CARRY",),
@@ -127,6 +129,7 @@ GW2A = replace(GW1N, command="synth_gowin -nowidelut -family gw2a")
 XILINX = Family(
     name="xilinx",
     command="synth_xilinx -family xc7 -noiopad -noclkbuf",
+    first="prepare",
     memories="map_memory",
     luts=("LUT[123456]",),
     registers=("FD?E",),

@@ -29,13 +29,13 @@ LOGIC_ROM_BITS = 4_096
 parts that have nothing better for them (``Family.loose_ram_bits``)."""
 
 _SCRIPT = """read_verilog -sv {files}
-hierarchy -check -top {top}
+{command} -top {top} -run begin:{first}
 proc
 select -assert-none t:$dlatch t:$adlatch t:$dlatchsr
 flatten
 opt_clean -purge
 check -assert
-{command} -top {top} -run begin:{memories}
+{command} -top {top} -run {first}:{memories}
 select {top}
 write_json -selected memories.json
 select -clear
@@ -183,6 +183,7 @@ def synthesise(
         files=" ".join(sorted(name for name in files if name.endswith(".v"))),
         top="\\" + module,
         command=family.command if pads else f"{family.command} {family.no_pads}".rstrip(),
+        first=family.first,
         memories=family.memories,
     )
     with tempfile.TemporaryDirectory() as name:
