@@ -46,8 +46,8 @@ class Area:
     trellis_dpr16x4: int
     comb_estimate: int
     trellis_ff: int
-    mult18x18d: int
-    dp16kd: int
+    mult18x18d: float
+    dp16kd: float
     memory_bits: int
     comb: int | None = None
     clock_mhz: float | None = None
@@ -110,8 +110,8 @@ def area(unit: str, synthesis: Synthesis, placements: list[Placement]) -> Area:
     slowest = min(placements, key=lambda one: one.clock_mhz, default=None)
     return Area(
         unit=unit,
-        lut4=synthesis.lut4,
-        ccu2c=synthesis.carry,
+        lut4=synthesis.luts,
+        ccu2c=synthesis.carries,
         trellis_dpr16x4=synthesis.distributed_rams,
         comb_estimate=synthesis.comb,
         trellis_ff=synthesis.registers,
@@ -151,7 +151,7 @@ def main(words: tuple[str, ...], placed: bool, seeds: int, as_json: bool) -> Non
     for one in areas:
         shown.add_row(
             one.unit, str(one.lut4), str(one.ccu2c), str(one.trellis_dpr16x4), str(one.trellis_ff),
-            str(one.mult18x18d), str(one.dp16kd), str(one.memory_bits),
+            f"{one.mult18x18d:g}", f"{one.dp16kd:g}", str(one.memory_bits),
             f"about {one.comb_estimate}" if one.comb is None else str(one.comb),
             "" if one.clock_mhz is None else f"{one.clock_mhz:.1f}",
         )  # fmt: skip

@@ -1,12 +1,21 @@
 """What the commands print besides their result: notes, warnings and progress, all of it on stderr."""
 
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from rich import box
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    Progress,
+    SpinnerColumn,
+    TaskProgressColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 from rich.table import Table
 
 
@@ -41,6 +50,31 @@ def progress(title: str) -> Iterator[Callable[[int, int], None]]:
     ) as bar:
         task = bar.add_task(title, total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+@contextmanager
+def stopwatch(title: str) -> Iterator[Callable[[str], None]]:
+    """Show on stderr each step of a long work as it begins, with the seconds since the start, which run on a terminal.
+
+    The callback is given the step's name.
+    """
+    console = Console(stderr=True, highlight=False)
+    started = time.monotonic()
+    with Progress(
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        TimeElapsedColumn(),
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+    ) as running:
+        task = running.add_task(title, total=None)
+
+        def step(name: str) -> None:
+            running.update(task, description=f"{title}: {name}")
+            console.print(f"{title}: {time.monotonic() - started:4.0f} s: {name}", soft_wrap=True)
+
+        yield step
 
 
 def table(*headings: str, left: tuple[str, ...] = ()) -> Table:

@@ -13,9 +13,10 @@ from collections.abc import Sequence
 import click
 from amaranth.hdl import UnusedElaboratable
 from ropewalk import __version__
-from ropewalk.errors import InputError
+from ropewalk.errors import BuildError, InputError
 from ropewalk_sim.errors import EngineError
 
+from .build import build
 from .compare import compare
 from .console import complain
 from .digest import digest
@@ -35,6 +36,7 @@ Examples:
   ropewalk generate gemma-3-270m -o engine
   ropewalk run engine --input x.npz --output y.npz
   ropewalk verify engine
+  ropewalk build engine --part LFE5U-85F-6 --out-of-context
 """
 
 
@@ -52,14 +54,15 @@ def cli(context: click.Context) -> None:
     encoding (rotary, ALiBi, learned or sinusoidal), together with a fixed-point model that agrees in every bit.
 
     The usual order: `geometry` shows what a configuration means, `generate` writes a unit into a folder, `run`
-    streams your arrays through it, `verify` compares all simulators and measures the error. `models` lists the
-    models that come along; `digest` and `compare` tell whether two of anything have the same geometry.
+    streams your arrays through it, `verify` compares all simulators and measures the error, `build` tells what it
+    takes on a real part and how fast it is. `models` lists the models that come along; `digest` and `compare` tell
+    whether two of anything have the same geometry.
     """
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
 
 
-for command in (models, geometry, generate, run, verify, digest, compare):
+for command in (models, geometry, generate, run, verify, build, digest, compare):
     cli.add_command(command)
 
 
@@ -75,7 +78,7 @@ def call(arguments: Sequence[str] | None = None) -> int:
     except InputError as error:
         complain(str(error))
         return BAD_INPUT
-    except EngineError as error:
+    except (BuildError, EngineError) as error:
         complain(str(error))
         return FAILED
     except (click.Abort, KeyboardInterrupt):

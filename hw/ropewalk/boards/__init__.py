@@ -1,1 +1,1 @@
-"""What becomes of the emitted Verilog on a part: synthesis, and later place and route."""
+"""What becomes of the emitted Verilog on a part: synthesis, place and route, bitstreams, and a report of it."""

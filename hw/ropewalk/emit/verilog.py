@@ -130,12 +130,13 @@ def emit_verilog(design: Design, top: RotaryTop) -> dict[str, str]:
     return emit_top(top, rom_contents(design))
 
 
-def emit_top(top: Component, roms: Mapping[str, RomContents]) -> dict[str, str]:
+def emit_top(top: Component, roms: Mapping[str, RomContents], *, alone: bool = False) -> dict[str, str]:
     """The Verilog of ``top`` as the module ``ropewalk``, and the files of its memories, by file name.
 
     ``roms`` holds the words of every memory that has any at the start, by the memory's name. They are read by
     ``$readmemh`` from files named after the memory, relative to the folder in which the simulator or synthesis tool
-    runs. Other RAMs start undefined, as they do on every part.
+    runs. Other RAMs start undefined, as they do on every part. Of a component ``alone``, ``roms`` may hold more than it
+    reads.
     """
     placer = _RomFiles()
     verilog = _written_by_yosys(rtlil.convert(top, name=TOP, platform=placer, emit_src=False), TOP)
@@ -148,6 +149,8 @@ def emit_top(top: Component, roms: Mapping[str, RomContents]) -> dict[str, str]:
     verilog = _INITIAL.sub(place, "".join([verilog, *placer.modules]))
     verilog = _DESCENDING.sub(r"\g<1>0:\g<last>\g<3>", verilog)
     read = re.findall(r'\$readmemh\("([^"]+)"', verilog)
+    if alone:
+        words = {name: text for name, text in words.items() if name in read}
     if sorted(read) != sorted(words):
         raise RuntimeError(f"the Verilog reads {', '.join(read)}, and there are {', '.join(words)}")
     return {f"{TOP}.v": verilog, **words}
