@@ -26,6 +26,9 @@ LEFT_OUT = {
 }
 OWN_FILES = {"ecp5": ("common.v", "ecp5.v"), "ice40": (), "gowin": ("common.v", "gowin.v")}
 
+MODELLED = tuple(YOSYS_FILES)
+"""The families that there are models for."""
+
 
 def cell_models(family: str, folder: Path) -> tuple[Path, ...]:
     """The files that together model every cell of a netlist that Yosys' ``synth_FAMILY`` writes.
@@ -52,9 +55,13 @@ def cell_models(family: str, folder: Path) -> tuple[Path, ...]:
         raise ValueError(f"no cell models of {family!r}; there are {', '.join(YOSYS_FILES)}")
     text = "\n".join((yosys_share() / name).read_text() for name in YOSYS_FILES[family])
     for module in LEFT_OUT[family]:
-        text, count = re.subn(rf"^(?:\(\*[^\n]*\*\)\s*\n)?module {module}\b.*?^endmodule\n", "", text, flags=re.M | re.S)
+        text, count = re.subn(
+            rf"^(?:\(\*[^\n]*\*\)\s*\n)?module {module}\b.*?^endmodule\n", "", text, flags=re.M | re.S
+        )
         if count != 1:
-            raise EngineError(f"pyosys' {YOSYS_FILES[family][0]} is not as expected: {count} modules {module}; pin pyosys")
+            raise EngineError(
+                f"pyosys' {YOSYS_FILES[family][0]} is not as expected: {count} modules {module}; pin pyosys"
+            )
     macro = YOSYS_MACROS[family]
     written = folder / f"yosys_{family}.v"
     written.write_text(f"`define {macro}\n{text}" if macro else text)
