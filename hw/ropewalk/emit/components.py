@@ -68,4 +68,4 @@ def component_files(design: AnyDesign, name: str) -> dict[str, str]:
         raise InputError(
             f"the unit for {design.geometry.model_type} has no component {name}; it has {', '.join(sorted(made))}"
         )
-    return emit_top(made[name](design), memories, alone=True)
+    return emit_top(made[name](design), memories, family=design.family, alone=True)
