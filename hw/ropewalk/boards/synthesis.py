@@ -5,9 +5,6 @@ several drivers or none, combinational loops, and memories that would become reg
 """
 
 import json
-import re
-import subprocess
-import sys
 import tempfile
 from collections import Counter
 from collections.abc import Mapping
@@ -15,63 +12,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from .memories import MAP_MEMORIES, MemoryUse, read_memories
 from .packing import pack
-
-TIMEOUT = 600
-"""Seconds after which a run of Yosys is given up."""
+from .yosys import TIMEOUT, run_yosys
 
 BLOCK_RAM = "DP16KD"
 DISTRIBUTED_RAM = "TRELLIS_DPR16X4"
-BLOCK, DISTRIBUTED, LOGIC = "block RAM", "distributed RAM", "logic"
 
-LOGIC_ROM_BITS = 4_096
-"""A ROM of so many bits may become logic. A memory that is written, or a larger one, may not."""
-
-_SCRIPT = """read_verilog -sv {files}
-hierarchy -check -top {top}
-proc
-select -assert-none t:$dlatch t:$adlatch t:$dlatchsr
-flatten
-opt_clean
-check -assert
-synth_ecp5 -top {top} -run begin:map_ram
-select {top}
-write_json -selected memories.json
-select -clear
-synth_ecp5 -top {top} -run map_ram:map_ffram
-select {top}
-write_json -selected mapped.json
-select -clear
-synth_ecp5 -nowidelut -top {top} -run map_ffram:check
+_CELLS = """synth_ecp5 -nowidelut -top {top} -run map_ffram:check
 delete t:$scopeinfo
 check -assert -mapped
 select {top}
 write_json -selected netlist.json
 """
-
-_FATAL = re.compile(
-    r"Driver-driver conflict|multiple conflicting drivers|(?<!No )latch inferred|found logic loop", re.IGNORECASE
-)
-_MAPPED = re.compile(r"^mapping memory (\S+) via (\S+)$", re.MULTILINE)
-
-
-class SynthesisError(RuntimeError):
-    """The Verilog does not become a sound netlist."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class MemoryUse:
-    """A memory of the Verilog: its bits, and what it became."""
-
-    name: str
-    words: int
-    width: int
-    kind: str
-
-    @property
-    def bits(self) -> int:
-        """Bits that it holds."""
-        return self.words * self.width
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -167,81 +120,11 @@ def synthesise(
     SynthesisError
         If Yosys refuses it, crashes or takes too long, or the netlist is unsound; the message says which and where.
     """
-    verilog = " ".join(sorted(name for name in files if name.endswith(".v")))
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        for file, text in files.items():
-            (folder / file).write_text(text, encoding="utf-8")
-        log = _run(folder, _SCRIPT.format(files=verilog, top="\\" + module), timeout)
-        memories = _memories(_json(folder / "memories.json"), _json(folder / "mapped.json"), log, module)
-        netlist = _json(folder / "netlist.json")
+        log = run_yosys(files, folder, MAP_MEMORIES + _CELLS, module, timeout)
+        memories = read_memories(folder, log, module)
+        netlist = json.loads((folder / "netlist.json").read_text(encoding="utf-8"))
     pack(netlist["modules"][module])
     cells = Counter(cell["type"] for cell in netlist["modules"][module]["cells"].values())
     return Synthesis(top=module, cells=cells, memories=memories, log=log, netlist=netlist)
-
-
-def _json(path: Path) -> Any:
-    return json.loads(path.read_text(encoding="utf-8"))
-
-
-def _run(folder: Path, script: str, timeout: float) -> str:
-    """Run a Yosys script in ``folder``; gives its log."""
-    (folder / "synthesis.ys").write_text(script, encoding="utf-8")
-    try:
-        result = subprocess.run(
-            [sys.executable, "-m", "ropewalk.boards.yosys_worker", "synthesis.ys"],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            stdin=subprocess.DEVNULL,
-            cwd=folder,
-            encoding="utf-8",
-            errors="replace",
-            check=False,
-            timeout=timeout,
-        )
-    except subprocess.TimeoutExpired:
-        raise SynthesisError(f"Yosys was not done after {timeout:g} s") from None
-    log = result.stdout
-    if fatal := _FATAL.search(log):
-        line = log[log.rfind("\n", 0, fatal.start()) + 1 :].split("\n", 1)[0]
-        raise SynthesisError(f"Yosys reports: {line.strip()}")
-    if result.returncode:
-        said = [line for line in log.splitlines() if line.strip()]
-        told = next((line for line in reversed(said) if "ERROR" in line or "Error" in line), "".join(said[-1:]))
-        raise SynthesisError(f"Yosys ended with {result.returncode}: {told.strip()}")
-    return log
-
-
-def _memories(before: Any, after: Any, log: str, top: str) -> tuple[MemoryUse, ...]:
-    """Each memory, and what it became.
-
-    Raises :class:`SynthesisError` where one became neither block nor distributed RAM and is not a small ROM.
-    """
-    left = {cell["parameters"]["MEMID"] for cell in _memory_cells(after)}
-    mapped = dict(_MAPPED.findall(log))
-    memories = []
-    for cell in _memory_cells(before):
-        parameters = cell["parameters"]
-        name = parameters["MEMID"].lstrip("\\")
-        words, width, writes = (int(parameters[key], 2) for key in ("SIZE", "WIDTH", "WR_PORTS"))
-        if parameters["MEMID"] in left:
-            if writes or words * width > LOGIC_ROM_BITS:
-                what = "RAM" if writes else "ROM"
-                raise SynthesisError(f"the {what} {name} of {words} x {width} bits has become registers or logic")
-            kind = LOGIC
-        else:
-            cells = mapped[f"{top}.{name}"]
-            kind = DISTRIBUTED if "DPR16X4" in cells else BLOCK
-        memories.append(MemoryUse(name=name, words=words, width=width, kind=kind))
-    return tuple(memories)
-
-
-def _memory_cells(netlist: Any) -> list[Any]:
-    """The memory cells of a flattened netlist."""
-    return [
-        cell
-        for module in netlist["modules"].values()
-        if not module.get("attributes", {}).get("blackbox")
-        for cell in module["cells"].values()
-        if cell["type"] in ("$mem_v2", "$mem")
-    ]
