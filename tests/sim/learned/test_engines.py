@@ -93,7 +93,7 @@ def test_position_4096_of_4096_rows_fails_at_the_same_token_everywhere(storage, 
     assert expected.error.tolist() == [False, False, True, True, True, True, False]
     assert np.array_equal(expected.data[2:6], np.arange(8, 24).reshape(4, 4))
     unit = LearnedUnit(design, folder)
-    for engine in ("amaranth", "verilator", "icarus", "cocotb-verilator"):
+    for engine in ("amaranth", "verilator", "icarus"):
         assert unit.run(engine, stream).same(expected), engine
 
 
