@@ -126,15 +126,20 @@ def opt_model(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def unit(tmp_path_factory, opt_model):
-    """Give the folder of the unit of a scheme, made when it is first asked for. Tests must not change it."""
+    """Give the folder of the unit of a scheme, made when it is first asked for. Tests must not change it.
+
+    ``external`` is the learned one with its table outside.
+    """
     made = {}
 
     def folder(scheme):
         if scheme not in made:
             place = tmp_path_factory.mktemp(scheme)
-            (place / "config.json").write_text(json.dumps(UNITS[scheme]))
-            model = opt_model if scheme == "learned" else place / "config.json"
-            assert call(["generate", str(model), "-o", str(place / "design")]) == 0
+            external = scheme == "external"
+            (place / "config.json").write_text(json.dumps(UNITS["learned" if external else scheme]))
+            model = opt_model if external or scheme == "learned" else place / "config.json"
+            options = ["--table-memory", "external"] if external else []
+            assert call(["generate", str(model), "-o", str(place / "design"), *options]) == 0
             made[scheme] = place / "design"
         return made[scheme]
 

@@ -105,11 +105,12 @@ X = np.random.default_rng(3).integers(-30000, 30000, (6, 6))
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_opt_rows_in_every_engine(run, unit, opt_model, engine):
+@pytest.mark.parametrize("scheme", ["learned", "external"])
+def test_opt_rows_in_every_engine(run, unit, opt_model, scheme, engine):
     """Position p reads row p + 2; position 14 of a table for 14, and those after it, are an error: x unchanged."""
     (table,) = load_file(opt_model / "model.safetensors").values()
     position = np.array([0, 1, 13, 14, 15, MOST - 1])
-    out, said = run(unit("learned"), {"x": X, "position": position}, engine)
+    out, said = run(unit(scheme), {"x": X, "position": position}, engine)
     expected = X.copy()
     for token in range(3):
         added = [256 * Fraction(float(value)) for value in table[position[token] + 2]]
@@ -204,7 +205,12 @@ def short(monkeypatch):
 
 @pytest.mark.parametrize(
     ("scheme", "engines", "bound"),
-    [("alibi", ENGINES, 0.508), ("learned", ENGINES[:2], 0.5), ("sinusoidal", ENGINES[::3], 0.5002)],
+    [
+        ("alibi", ENGINES, 0.508),
+        ("learned", ENGINES[:2], 0.5),
+        ("external", ENGINES, 0.5),
+        ("sinusoidal", ENGINES[::3], 0.5002),
+    ],
 )
 def test_verify_finds_no_difference(ropewalk, unit, short, scheme, engines, bound):
     result = ropewalk("verify", unit(scheme), "--engines", ",".join(engines), "--json")

@@ -5,7 +5,6 @@ with several drivers or none, combinational loops, and memories that would becom
 """
 
 import json
-import re
 import tempfile
 from collections import Counter
 from collections.abc import Mapping
@@ -14,65 +13,17 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from ..errors import BuildError
-from . import tools
 from .families import ECP5, Family, amount
+from .memories import MemoryUse, mapping_script, read_memories
 from .packing import pack
+from .yosys import TIMEOUT, run_yosys
 
-TIMEOUT = 600
-"""Seconds after which a run of Yosys is given up."""
-
-BLOCK, DISTRIBUTED, LOGIC = "block RAM", "distributed RAM", "logic"
-
-LOGIC_ROM_BITS = 4_096
-"""A ROM of so many bits may become logic. A larger one may not, and of memories that are written only small ones, on
-parts that have nothing better for them (``Family.loose_ram_bits``)."""
-
-_SCRIPT = """read_verilog -sv {files}
-{command} -top {top} -run begin:{first}
-proc
-select -assert-none t:$dlatch t:$adlatch t:$dlatchsr
-flatten
-opt_clean -purge
-check -assert
-{command} -top {top} -run {first}:{memories}
-select {top}
-write_json -selected memories.json
-select -clear
-{command} -top {top} -run {memories}:map_ffram
-select {top}
-write_json -selected mapped.json
-select -clear
-{command} -top {top} -run map_ffram:check
+_CELLS = """{command} -top {top} -run map_ffram:check
 delete t:$scopeinfo
 check -assert -mapped
 select {top}
 write_json -selected netlist.json
 """
-
-_FATAL = re.compile(
-    r"Driver-driver conflict|multiple conflicting drivers|(?<!No )latch inferred|found logic loop", re.IGNORECASE
-)
-_MAPPED = re.compile(r"^mapping memory (\S+) via (\S+)$", re.MULTILINE)
-
-
-class SynthesisError(BuildError):
-    """The Verilog does not become a sound netlist."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class MemoryUse:
-    """A memory of the Verilog: its bits, and what it became."""
-
-    name: str
-    words: int
-    width: int
-    kind: str
-
-    @property
-    def bits(self) -> int:
-        """Bits that it holds."""
-        return self.words * self.width
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -179,20 +130,13 @@ def synthesise(
     SynthesisError
         If Yosys refuses it or crashes, or the netlist is unsound; the message says which and where.
     """
-    script = _SCRIPT.format(
-        files=" ".join(sorted(name for name in files if name.endswith(".v"))),
-        top="\\" + module,
-        command=family.command if pads else f"{family.command} {family.no_pads}".rstrip(),
-        first=family.first,
-        memories=family.memories,
-    )
+    command = family.command if pads else f"{family.command} {family.no_pads}".rstrip()
+    script = mapping_script(files, module, family, command) + _CELLS.format(command=command, top="\\" + module)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        for file, text in files.items():
-            (folder / file).write_text(text, encoding="utf-8")
-        log = _run(folder, script, timeout)
-        memories = _memories(_json(folder / "memories.json"), _json(folder / "mapped.json"), log, module, family)
-        netlist = _json(folder / "netlist.json")
+        log = run_yosys(folder, files, script, timeout=timeout)
+        memories = read_memories(folder, log, module, family)
+        netlist = json.loads((folder / "netlist.json").read_text(encoding="utf-8"))
     if family is ECP5:
         pack(netlist["modules"][module])
     cells = Counter(cell["type"] for cell in netlist["modules"][module]["cells"].values())
@@ -201,59 +145,8 @@ def synthesise(
 
 def netlist_verilog(synthesis: Synthesis, *, timeout: float = TIMEOUT) -> str:
     """The netlist as Verilog, of the cells of its family: to be simulated with models of those."""
+    script = "read_json netlist.json\nwrite_verilog -noattr netlist.v\n"
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        (folder / "netlist.json").write_text(json.dumps(synthesis.netlist), encoding="utf-8")
-        _run(folder, "read_json netlist.json\nwrite_verilog -noattr netlist.v\n", timeout)
+        run_yosys(folder, {"netlist.json": json.dumps(synthesis.netlist)}, script, timeout=timeout)
         return (folder / "netlist.v").read_text(encoding="utf-8")
-
-
-def _json(path: Path) -> Any:
-    return json.loads(path.read_text(encoding="utf-8"))
-
-
-def _run(folder: Path, script: str, timeout: float) -> str:
-    """Run a Yosys script in ``folder``; gives its log."""
-    (folder / "script.ys").write_text(script, encoding="utf-8")
-    code, log = tools.run(tools.YOSYS, ["script.ys"], folder, timeout=timeout)
-    if fatal := _FATAL.search(log):
-        line = log[log.rfind("\n", 0, fatal.start()) + 1 :].split("\n", 1)[0]
-        raise SynthesisError(f"Yosys reports: {line.strip()}", log)
-    if code:
-        raise SynthesisError(str(tools.failure(tools.YOSYS, code, log)), log)
-    return log
-
-
-def _memories(before: Any, after: Any, log: str, top: str, family: Family) -> tuple[MemoryUse, ...]:
-    """Each memory, and what it became.
-
-    Raises :class:`SynthesisError` where one became neither block nor distributed RAM and is not small enough for it.
-    """
-    left = {cell["parameters"]["MEMID"] for cell in _memory_cells(after)}
-    mapped = dict(_MAPPED.findall(log))
-    memories = []
-    for cell in _memory_cells(before):
-        parameters = cell["parameters"]
-        name = parameters["MEMID"].lstrip("\\")
-        words, width, writes = (int(parameters[key], 2) for key in ("SIZE", "WIDTH", "WR_PORTS"))
-        if parameters["MEMID"] in left:
-            if words * width > (family.loose_ram_bits if writes else LOGIC_ROM_BITS):
-                what = "RAM" if writes else "ROM"
-                raise SynthesisError(f"the {what} {name} of {words} x {width} bits has become registers or logic", log)
-            kind = LOGIC
-        else:
-            cells = mapped[f"{top}.{name}"]
-            kind = DISTRIBUTED if "DPR16X4" in cells or "LUTRAM" in cells else BLOCK
-        memories.append(MemoryUse(name=name, words=words, width=width, kind=kind))
-    return tuple(memories)
-
-
-def _memory_cells(netlist: Any) -> list[Any]:
-    """The memory cells of a flattened netlist."""
-    return [
-        cell
-        for module in netlist["modules"].values()
-        if not module.get("attributes", {}).get("blackbox")
-        for cell in module["cells"].values()
-        if cell["type"] in ("$mem_v2", "$mem")
-    ]

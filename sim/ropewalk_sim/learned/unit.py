@@ -37,10 +37,13 @@ MEMORY = Memory(latency=(1, 64))
 
 
 class LearnedUnit:
-    """The unit of ``design`` in ``folder``. See :class:`ropewalk_sim.units.unit.Unit`."""
+    """The unit of ``design`` in ``folder``. See :class:`ropewalk_sim.units.unit.Unit`.
 
-    def __init__(self, design: LearnedDesign, folder: Path) -> None:
-        self.design, self._folder = design, folder
+    ``memory`` is what a table outside lies in.
+    """
+
+    def __init__(self, design: LearnedDesign, folder: Path, memory: Memory = MEMORY) -> None:
+        self.design, self._folder, self._memory = design, folder, memory
 
     @cached_property
     def words(self) -> Words:
@@ -58,12 +61,14 @@ class LearnedUnit:
     def run(
         self, engine: str, stream: LearnedInput, *, stalls: Stalls | None = None, progress: Progress | None = None
     ) -> LearnedOutput:
-        """See the interface. A table outside answers after 1 to 64 clocks."""
-        session = Session(memory=MEMORY)
+        """See the interface."""
+        session = Session(memory=self._memory)
         # Imported when asked for: cocotb and Amaranth's simulator take long to import.
         match engine:
             case "model":
-                return run_model(self.design, self.words, stream)
+                outside = self.design.storage == "external"
+                unreadable = self._memory.errors(self.design) if outside else None
+                return run_model(self.design, self.words, stream, unreadable=unreadable)
             case "amaranth":
                 from .amaranth import simulate
 

@@ -6,7 +6,9 @@ import sys
 
 import pytest
 from ropewalk.boards.families import ECP5, GW1N, GW2A, ICE40, XILINX
-from ropewalk.boards.synthesis import BLOCK, DISTRIBUTED, SynthesisError, netlist_verilog, synthesise
+from ropewalk.boards.memories import BLOCK, DISTRIBUTED
+from ropewalk.boards.synthesis import netlist_verilog, synthesise
+from ropewalk.boards.yosys import SynthesisError
 
 FAMILIES = {"ecp5": ECP5, "ice40": ICE40, "gw1n": GW1N, "gw2a": GW2A, "xilinx": XILINX}
 

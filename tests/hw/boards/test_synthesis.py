@@ -1,14 +1,9 @@
-"""Synthesis for ECP5: what is counted, what is refused, and the memory that each unit's page states."""
+"""Synthesis for ECP5: what is counted, and what is refused."""
 
-import numpy as np
 import pytest
-from ropewalk.boards.synthesis import BLOCK, DISTRIBUTED, SynthesisError, synthesise
-from ropewalk.designs.learned import PREFETCH_BEATS, learned_design
-from ropewalk.emit.learned import learned_files
+from ropewalk.boards.synthesis import synthesise
+from ropewalk.boards.yosys import SynthesisError
 from ropewalk.errors import BuildError
-from ropewalk.geometry.learned import LearnedGeometry
-
-BLOCK_BITS = 18 * 1024
 
 
 def module(body, ports="input clk, input [17:0] a, b, input e, output reg [35:0] p"):
@@ -66,21 +61,3 @@ def test_what_is_unsound_is_refused(body, message):
 def test_a_run_that_takes_too_long_is_given_up():
     with pytest.raises(BuildError, match="Yosys was not done after 0.01 s"):
         synthesise(module("always @(posedge clk) p <= a;"), timeout=0.01)
-
-
-@pytest.mark.parametrize(("storage", "blocks"), [("block-ram", 2)])
-def test_the_memory_of_learned_tables_is_what_their_page_says(storage, blocks):
-    geometry = LearnedGeometry(model_type="test", rows=64, row_offset=0, dimension=62)
-    table = np.random.default_rng(1).normal(size=(64, 62))
-    design, words = learned_design(geometry, table, storage=storage, table_width=8, lanes=4, data_width=12)
-    found = synthesise(learned_files(design, words))
-    largest = max(found.memories, key=lambda memory: memory.bits)
-    assert largest.kind == BLOCK
-    if storage == "block-ram":
-        assert largest.bits == design.memory_bits == 64 * 16 * 4 * 8
-    else:
-        # The buffered queue keeps its last word in a register.
-        assert largest.bits == design.memory_bits - (4 * 8 + 2) == (PREFETCH_BEATS - 1) * (4 * 8 + 2)
-    assert found.block_rams == -(-largest.bits // BLOCK_BITS) == blocks
-    # Beside it queues of a few words, none of them in block RAM.
-    assert found.memory_bits(DISTRIBUTED) == found.memory_bits() - largest.bits < 3_000

@@ -54,25 +54,6 @@ def test_a_table_that_fits_no_block_ram_is_refused_and_may_stay_outside() -> Non
         replace(large, geometry=replace(large.geometry, rows=1 << 15), lanes=1, storage="block-ram")
 
 
-def test_the_memory_is_what_the_formula_says_and_nothing_else_is_large() -> None:
-    """Every memory that the emitted Verilog declares: the table as the formula has it, and queues of a few words."""
-    design, words = make(table_width=6, lanes=4)
-    verilog = learned_files(design, words)["ropewalk.v"]
-    declared = re.findall(r"reg \[(\d+):0\] (\w+) \[0:(\d+)\];", verilog)
-    sizes = {name: (int(high) + 1) * (int(last) + 1) for high, name, last in declared}
-    assert sizes["rows"] == design.memory_bits == 12 * 3 * 4 * 6
-    queues = [(int(high) + 1) * (int(last) + 1) for high, name, last in declared if name != "rows"]
-    assert sum(queues) < 3000
-
-
-def test_the_memory_of_a_table_outside_is_its_prefetch_buffer() -> None:
-    design, words = make(table_width=6, lanes=4, storage="external")
-    verilog = learned_files(design, words)["ropewalk.v"]
-    sizes = [(int(a) + 1) * (int(b) + 1) for a, b in re.findall(r"reg \[(\d+):0\] \w+ \[0:(\d+)\];", verilog)]
-    # The buffered queue keeps its last word in a register.
-    assert max(sizes) == design.memory_bits - (4 * 6 + 2)
-
-
 @pytest.mark.parametrize("storage", ["block-ram", "external"])
 def test_the_folder_gives_back_design_and_table(storage, tmp_path) -> None:
     design, words = make(storage=storage, table_width=5, lanes=2)

@@ -101,7 +101,9 @@ class BlockRam:
                 if access.reset:
                     port.latch = [0] * port.width
                 elif access.enable and (not access.write or port.write_mode != "hold"):
-                    port.latch = [self.shown(port, access, place, own, others) for place in self.places(port, access.address)]
+                    port.latch = [
+                        self.shown(port, access, place, own, others) for place in self.places(port, access.address)
+                    ]
                 if access.reset and (access.register_enable or not self.rules.register_reset_needs_enable):
                     port.register = [0] * port.width
                 elif access.register_enable:

@@ -105,7 +105,10 @@ def test_products_of_every_sign_mode(run_jobs):
     rng = random.Random(1)
     rows, products = [], []
     for sign_a, sign_b in itertools.product((0, 1), repeat=2):
-        pairs = [*itertools.product(EDGES, repeat=2), *((rng.randrange(2**18), rng.randrange(2**18)) for _ in range(200))]
+        pairs = [
+            *itertools.product(EDGES, repeat=2),
+            *((rng.randrange(2**18), rng.randrange(2**18)) for _ in range(200)),
+        ]
         for a, b in pairs:
             rows.append({"A": a, "B": b, "SIGNEDA": sign_a, "SIGNEDB": sign_b})
             products.append(integer(a, sign_a) * integer(b, sign_b))

@@ -182,13 +182,19 @@ def test_block_selects(kind, ports, run_jobs):
                 read = {"ADB": select << 5, "CEB": 1}
                 rows += [write, write | {"CLKA": 1}, read, read | {"CLKB": 1}]
             else:
-                row = {f"AD{side}": select << 4 if kind == "dual" else select << 5, f"CE{side}": 1, f"BLKSEL{side}": select}
+                row = {
+                    f"AD{side}": select << 4 if kind == "dual" else select << 5,
+                    f"CE{side}": 1,
+                    f"BLKSEL{side}": select,
+                }
                 rows += [row | other, row | other | {f"CLK{side}": 1}] * 2
         size = 16 if kind == "dual" else 32
         value = 0 if kind == "semi" and side == "A" else sum((word + 1) << size * word for word in range(8))
         jobs.append(Job(cell_of(kind, "X8"), rows, {parameter: f"3'd{chosen}", "INIT_RAM_00": f"256'h{value:x}"}))
         reads_once = kind == "semi" and side == "A"
-        expected.append([chosen + 1 if (select == chosen if reads_once else select >= chosen) else 0 for select in range(8)])
+        expected.append(
+            [chosen + 1 if (select == chosen if reads_once else select >= chosen) else 0 for select in range(8)]
+        )
         assert number < 4
     for job, seen, values in zip(jobs, run_jobs(jobs), expected, strict=True):
         name = "DO" if kind != "dual" else "DOA" if "BLK_SEL_0" in job.parameters else "DOB"

@@ -12,7 +12,17 @@ CONTROLS = {"CE": 1, "CLK": 1, "RESET": 1}
 
 
 def multiplier(width: int) -> Cell:
-    inputs = {"A": width, "B": width, "SIA": width, "SIB": width, "ASIGN": 1, "BSIGN": 1, "ASEL": 1, "BSEL": 1, **CONTROLS}
+    inputs = {
+        "A": width,
+        "B": width,
+        "SIA": width,
+        "SIB": width,
+        "ASIGN": 1,
+        "BSIGN": 1,
+        "ASEL": 1,
+        "BSEL": 1,
+        **CONTROLS,
+    }
     return Cell("gowin", f"MULT{width}X{width}", inputs, {"DOUT": 2 * width, "SOA": width, "SOB": width})
 
 
@@ -56,7 +66,9 @@ class Stages:
         self.clock = 0
 
     def value(self, name: str, pins: Row) -> int:
-        return self.held[name] if name in self.present else self.wiring[name](pins, lambda other: self.value(other, pins))
+        return (
+            self.held[name] if name in self.present else self.wiring[name](pins, lambda other: self.value(other, pins))
+        )
 
     def step(self, pins: Row) -> None:
         rising = pins.get("CLK", 0) and not self.clock
@@ -101,11 +113,15 @@ def expected(job: Job, wiring: Mapping[str, Callable], outputs: Mapping[str, Cal
     rows = []
     for pins in job.rows:
         stages.step(pins)
-        rows.append({name: value(lambda stage, pins=pins: stages.value(stage, pins)) for name, value in outputs.items()})
+        rows.append(
+            {name: value(lambda stage, pins=pins: stages.value(stage, pins)) for name, value in outputs.items()}
+        )
     return rows
 
 
-def check(jobs: list[Job], wiring: Callable[[Job], Mapping[str, Callable]], outputs: Mapping[str, Callable], run_jobs) -> None:
+def check(
+    jobs: list[Job], wiring: Callable[[Job], Mapping[str, Callable]], outputs: Mapping[str, Callable], run_jobs
+) -> None:
     for job, seen in zip(jobs, run_jobs(jobs), strict=True):
         assert seen == expected(job, wiring(job), outputs), job.parameters
 
@@ -233,7 +249,9 @@ def double_wiring(job: Job) -> dict[str, Callable]:
         wiring[f"{pin}0REG"] = lambda pins, at, pin=pin: pins[f"SI{pin}" if pins[f"{pin}SEL"] & 1 else f"{pin}0"]
         wiring[f"{pin}1REG"] = lambda pins, at, pin=pin: at(f"{pin}0REG") if pins[f"{pin}SEL"] & 2 else pins[f"{pin}1"]
         for number in (0, 1):
-            wiring[f"{pin}SIGN{number}_REG"] = lambda pins, at, pin=pin, number=number: sign_of(pins, f"{pin}SIGN", number)
+            wiring[f"{pin}SIGN{number}_REG"] = lambda pins, at, pin=pin, number=number: sign_of(
+                pins, f"{pin}SIGN", number
+            )
     wiring |= {f"PIPE{number}_REG": product(number) for number in (0, 1)}
     return wiring | {"SOA_REG": lambda pins, at: at("A1REG"), "OUT_REG": total}
 
@@ -243,7 +261,16 @@ def test_the_sum_and_the_difference_of_two_products(run_jobs):
     rng = random.Random(35)
     names = list(double_wiring(Job(DOUBLE, [])))
     jobs = []
-    for mode, minus_b, minus_c in ((0, 0, 0), (0, 1, 0), (0, 0, 1), (0, 1, 1), (1, 0, 0), (1, 1, 0), (2, 0, 0), (2, 1, 0)):
+    for mode, minus_b, minus_c in (
+        (0, 0, 0),
+        (0, 1, 0),
+        (0, 0, 1),
+        (0, 1, 1),
+        (1, 0, 0),
+        (1, 1, 0),
+        (2, 0, 0),
+        (2, 1, 0),
+    ):
         for parameters in settings(rng, names, 4):
             parameters |= {
                 "MULTADDALU18X18_MODE": str(mode), "B_ADD_SUB": f"1'b{minus_b}", "C_ADD_SUB": f"1'b{minus_c}",

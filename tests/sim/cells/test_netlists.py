@@ -126,5 +126,7 @@ def test_no_generator_reads_the_models():
     """hw must not import sim; nothing there may name these files either."""
     command = [sys.executable, "-c", "import ropewalk, pathlib; print(pathlib.Path(ropewalk.__file__).parent)"]
     folder = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout.strip()
-    found = subprocess.run(["grep", "-rlE", "ropewalk_sim|cell_models", folder, "--include=*.py"], capture_output=True, timeout=60)
+    found = subprocess.run(
+        ["grep", "-rlE", "ropewalk_sim|cell_models", folder, "--include=*.py"], capture_output=True, timeout=60
+    )
     assert found.stdout == b""
