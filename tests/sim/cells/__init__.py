@@ -1,0 +1,1 @@
+"""The cell models, each on its own against a description in Python of what the vendor's documents say."""
