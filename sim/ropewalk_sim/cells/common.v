@@ -88,14 +88,17 @@ module ropewalk_block_ram #(
   /* verilator lint_off BLKSEQ */
   reg [BYTE-1:0] memory [0:2047];
   reg [QUAD-1:0] unknown [0:1];                      // bits of the latches that are to be complemented
+  reg [QUAD-1:0] doubts [0:1];                       // the same, as found so far in this clock
   reg [1:0] wrote = 0, loaded = 0;                   // in the half clock that has begun last
   reg [63:0] wrote_at [0:1], loaded_at [0:1];
   reg [8:0] wrote_quad [0:1], loaded_quad [0:1];
   reg [QUAD-1:0] wrote_bits [0:1], loaded_bits [0:1];
 
   integer i;
+  reg [1024*PAIR_STRIDE-1:0] contents;               // Icarus takes long to select from a constant of this size
   initial begin
-    for (i = 0; i < 2048; i = i + 1) memory[i] = INIT[(i / 2) * PAIR_STRIDE + (i % 2) * BYTE +: BYTE];
+    contents = INIT;
+    for (i = 0; i < 2048; i = i + 1) memory[i] = contents[(i / 2) * PAIR_STRIDE + (i % 2) * BYTE +: BYTE];
     unknown[0] = 0;
     unknown[1] = 0;
   end
@@ -142,8 +145,10 @@ module ropewalk_block_ram #(
             $finish;
           end
           // A read of the other port that came first in this clock: its own process cannot have seen the write.
-          if (loaded[OTHER] && loaded_at[OTHER] == $time && loaded_quad[OTHER] == quad)
-            unknown[OTHER] <= loaded_bits[OTHER] & written;
+          if (loaded[OTHER] && loaded_at[OTHER] == $time && loaded_quad[OTHER] == quad) begin
+            doubts[OTHER] = doubts[OTHER] | loaded_bits[OTHER] & written;
+            unknown[OTHER] <= doubts[OTHER];
+          end
         end
 
       reg [QUAD-1:0] latch;
@@ -166,10 +171,10 @@ module ropewalk_block_ram #(
           loaded_at[p] = $time;
           loaded_quad[p] = quad;
           loaded_bits[p] = word & ~(through ? written : {QUAD{1'b0}});
-          if (through && !UNWRITTEN_SHOWN) unknown[p] <= loaded_bits[p];
-          else if (wrote[OTHER] && wrote_at[OTHER] == $time && wrote_quad[OTHER] == quad)
-            unknown[p] <= loaded_bits[p] & wrote_bits[OTHER];
-          else unknown[p] <= 0;
+          doubts[p] = through && !UNWRITTEN_SHOWN ? loaded_bits[p]
+              : wrote[OTHER] && wrote_at[OTHER] == $time && wrote_quad[OTHER] == quad ? loaded_bits[p] & wrote_bits[OTHER]
+              : {QUAD{1'b0}};
+          unknown[p] <= doubts[p];
         end
 
       always @(negedge clk[p]) begin

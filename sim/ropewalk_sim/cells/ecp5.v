@@ -197,7 +197,7 @@ endmodule
   (name == "0b000" || name == "0b001" || name == "0b010" || name == "0b011" || \
   name == "0b100" || name == "0b101" || name == "0b110" || name == "0b111")
 // The three digits of such a text, as a number.
-`define ROPEWALK_SELECT(name) {name >> 16 & 1'b1, name >> 8 & 1'b1, name & 1'b1}
+`define ROPEWALK_SELECT(name) ((name >> 16 & 1) * 4 + (name >> 8 & 1) * 2 + (name & 1))
 `define ROPEWALK_PASS_INITVALS \
     .INITVAL_00(INITVAL_00), .INITVAL_01(INITVAL_01), .INITVAL_02(INITVAL_02), .INITVAL_03(INITVAL_03), \
     .INITVAL_04(INITVAL_04), .INITVAL_05(INITVAL_05), .INITVAL_06(INITVAL_06), .INITVAL_07(INITVAL_07), \

@@ -101,9 +101,9 @@ def read_seen(folder: Path, jobs: Sequence[Job]) -> list[list[Row]]:
     ]
 
 
-def icarus(folder: Path, sources: Sequence[str], standard: str) -> str:
+def icarus(folder: Path, sources: Sequence[str], standard: str, *options: str) -> str:
     """Compile and run a bench with every warning an error; returns what it prints."""
-    command = ["iverilog", f"-g{standard}", "-Wall", "-Wno-timescale", "-s", "bench", "-o", "bench.vvp", *sources]
+    command = ["iverilog", f"-g{standard}", "-Wall", "-Wno-timescale", *options, "-s", "bench", "-o", "bench.vvp", *sources]
     compiled = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120)
     assert compiled.returncode == 0, compiled.stderr
     assert not compiled.stderr, compiled.stderr

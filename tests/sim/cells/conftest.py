@@ -27,7 +27,7 @@ def refusal(tmp_path: Path) -> Callable[[Job], tuple[str, int]]:
     """Runs a job that its model refuses; returns what the model printed and how many rows were simulated."""
 
     def run(job: Job) -> tuple[str, int]:
-        printed = icarus(tmp_path, write_bench(tmp_path, [job]), "2005")
+        printed = icarus(tmp_path, write_bench(tmp_path, [job]), "2005", "-Wno-portbind")  # open pins warn
         text = re.sub(r"\S*Icarus\S*|^.*\$finish called.*$", "", printed, flags=re.M)
         seen = tmp_path / "seen_0.hex"
         return text, len(seen.read_text().split()) if seen.exists() else 0
