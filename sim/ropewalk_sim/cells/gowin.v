@@ -154,9 +154,9 @@ endmodule
 
 // The accumulator adds its own output, or 0. Its load signal's registers are not modelled: with them Gowin's library holds
 // the products back for as many clocks after power-up, and nothing else says whether the part does.
-`define ROPEWALK_CHECK_ALU(mode, registered) \
-  `ROPEWALK_REFUSE_UNLESS(mode == 0 || mode == 1 || mode == 2, "the mode is 0, 1 or 2") \
-  `ROPEWALK_REFUSE_UNLESS(mode != 1 || registered, "an accumulator (mode 1) needs OUT_REG") \
+`define ROPEWALK_CHECK_ALU(chosen, registered) \
+  `ROPEWALK_REFUSE_UNLESS(chosen == 0 || chosen == 1 || chosen == 2, "the mode is 0, 1 or 2") \
+  `ROPEWALK_REFUSE_UNLESS(chosen != 1 || registered, "an accumulator (mode 1) needs OUT_REG") \
   `ROPEWALK_REFUSE_UNLESS(!ACCLOAD_REG0 && !ACCLOAD_REG1, "ACCLOAD_REG0 and ACCLOAD_REG1 must be 0: not modelled")
 
 // Mode 0: A*B +/- C. Mode 1: A*B + the last result where ACCLOAD is high. Mode 2: A*B + CASI.
@@ -293,8 +293,8 @@ endmodule
 `define ROPEWALK_CHECK_RAM(is_width_a, is_width_b) \
   `ROPEWALK_REFUSE_UNLESS(is_width_a && is_width_b, "the width is not one of this cell's") \
   `ROPEWALK_CHECK_RESET_MODE(RESET_MODE)
-`define ROPEWALK_CHECK_WRITE_MODE(mode) \
-  `ROPEWALK_REFUSE_UNLESS(mode == 0 || mode == 1 || mode == 2, "the write mode is 0, 1 or 2")
+`define ROPEWALK_CHECK_WRITE_MODE(chosen) \
+  `ROPEWALK_REFUSE_UNLESS(chosen == 0 || chosen == 1 || chosen == 2, "the write mode is 0, 1 or 2")
 
 module SP (
     output [31:0] DO,
