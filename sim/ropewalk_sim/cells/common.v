@@ -67,7 +67,7 @@ endmodule
 module ropewalk_block_ram #(
     parameter BYTE = 9,
     parameter WIDTH_A = 18, WIDTH_B = 18,            // 1, 2, 4, or 1, 2, 4 bytes
-    parameter WRITE_MODE_A = 0, WRITE_MODE_B = 0,    // what a write puts into the latch: 0 nothing, 1 the new word, 2 the old
+    parameter WRITE_MODE_A = 0, WRITE_MODE_B = 0,    // what a write puts into the latch: 0 nothing, 1 new, 2 old word
     parameter REGISTERED_A = 0, REGISTERED_B = 0,
     parameter ASYNC_RESET = 0,                       // of latches and registers, for both ports
     parameter RESET_BLOCKS_WRITES = 0,               // a synchronous one
@@ -82,26 +82,35 @@ module ropewalk_block_ram #(
     input [71:0] data,
     output [71:0] q
 );
-  localparam QUAD = 4 * BYTE;
+  localparam QUAD = 4 * BYTE, NOTE = 74 + QUAD;
 
   /* verilator lint_off MULTIDRIVEN */
   /* verilator lint_off BLKSEQ */
   reg [BYTE-1:0] memory [0:2047];
-  reg [QUAD-1:0] unknown [0:1];                      // bits of the latches that are to be complemented
-  reg [QUAD-1:0] doubts [0:1];                       // the same, as found so far in this clock
-  reg [1:0] wrote = 0, loaded = 0;                   // in the half clock that has begun last
-  reg [63:0] wrote_at [0:1], loaded_at [0:1];
-  reg [8:0] wrote_quad [0:1], loaded_quad [0:1];
-  reg [QUAD-1:0] wrote_bits [0:1], loaded_bits [0:1];
-
+  // A read and a write of one clock meet in whichever process comes second, and so do two writes. Each port leaves a
+  // note of its last write and its last read: {in this clock, time, quad, bits}, and of a read its number, by which the
+  // writer says which read it spoils. A note is assigned at once, and what the latches see has one process that changes
+  // it, because Verilator splits processes and orders the parts as it likes.
+  reg [NOTE-1:0] wrote [0:1];
+  reg [NOTE+31:0] loaded [0:1];
+  reg [QUAD-1:0] spoilt [0:1];                       // bits of the latches to complement, known when loaded
+  reg [QUAD-1:0] spoilt_later [0:1];                 // and found by the other port
+  reg [31:0] spoilt_load [0:1];
   integer i;
   reg [1024*PAIR_STRIDE-1:0] contents;               // Icarus takes long to select from a constant of this size
   initial begin
     contents = INIT;
     for (i = 0; i < 2048; i = i + 1) memory[i] = contents[(i / 2) * PAIR_STRIDE + (i % 2) * BYTE +: BYTE];
-    unknown[0] = 0;
-    unknown[1] = 0;
+    for (i = 0; i < 2; i = i + 1) begin
+      wrote[i] = 0;
+      loaded[i] = 0;
+      spoilt_load[i] = 0;
+    end
   end
+
+  function [3:0] bytes_of(input [QUAD-1:0] bits);
+    bytes_of = {|bits[3*BYTE +: BYTE], |bits[2*BYTE +: BYTE], |bits[BYTE +: BYTE], |bits[0 +: BYTE]};
+  endfunction
 
   genvar p;
   generate
@@ -120,8 +129,7 @@ module ropewalk_block_ram #(
       wire [QUAD-1:0] written = word & {
           {BYTE{byte_enable[3]}}, {BYTE{byte_enable[2]}}, {BYTE{byte_enable[1]}}, {BYTE{byte_enable[0]}}};
       wire [QUAD-1:0] incoming = data[36*p +: QUAD] << offset;
-      wire [3:0] bytes = {|written[3*BYTE +: BYTE], |written[2*BYTE +: BYTE],
-                          |written[1*BYTE +: BYTE], |written[0 +: BYTE]};
+      wire [3:0] bytes = bytes_of(written);
 
       wire writes = enable[p] & write[p] & ~(RESET_BLOCKS_WRITES && !ASYNC_RESET && reset[p]);
       always @(posedge clk[p])
@@ -134,55 +142,53 @@ module ropewalk_block_ram #(
               | incoming[2*BYTE +: BYTE] & written[2*BYTE +: BYTE];
           if (bytes[3]) memory[{quad, 2'd3}] <= memory[{quad, 2'd3}] & ~written[3*BYTE +: BYTE]
               | incoming[3*BYTE +: BYTE] & written[3*BYTE +: BYTE];
-          wrote[p] = 1;
-          wrote_at[p] = $time;
-          wrote_quad[p] = quad;
-          wrote_bits[p] = written;
-          if (wrote[OTHER] && wrote_at[OTHER] == $time && wrote_quad[OTHER] == quad
-              && |(bytes & {|wrote_bits[OTHER][3*BYTE +: BYTE], |wrote_bits[OTHER][2*BYTE +: BYTE],
-                            |wrote_bits[OTHER][BYTE +: BYTE], |wrote_bits[OTHER][0 +: BYTE]})) begin
+          wrote[p] = {1'b1, $time, quad, written};
+          if (wrote[OTHER][NOTE-1:QUAD] == wrote[p][NOTE-1:QUAD] && |(bytes & bytes_of(wrote[OTHER][QUAD-1:0]))) begin
             $display("%m: both ports write the same byte in the same clock (quad %0d)", quad);
             $finish;
           end
-          // A read of the other port that came first in this clock: its own process cannot have seen the write.
-          if (loaded[OTHER] && loaded_at[OTHER] == $time && loaded_quad[OTHER] == quad) begin
-            doubts[OTHER] = doubts[OTHER] | loaded_bits[OTHER] & written;
-            unknown[OTHER] <= doubts[OTHER];
+          if (loaded[OTHER][NOTE+31:QUAD+32] == wrote[p][NOTE-1:QUAD]) begin
+            spoilt_later[OTHER] <= loaded[OTHER][QUAD+31:32] & written;
+            spoilt_load[OTHER] <= loaded[OTHER][31:0];
           end
         end
 
       reg [QUAD-1:0] latch;
       reg [5:0] latched_offset;
+      reg [31:0] latched_load;
       initial begin
         latch = 0;
         latched_offset = 0;
+        latched_load = 0;
+        spoilt[p] = 0;
+        spoilt_later[p] = 0;
       end
       wire clear = ASYNC_RESET ? reset[p] : 1'b0;
       wire through = write[p] && WRITE_MODE == 1;
       always @(posedge clk[p] or posedge clear)
         if (clear || reset[p]) begin
+          loaded[p] = {{NOTE{1'b0}}, loaded[p][31:0] + 32'd1};
           latch <= 0;
-          unknown[p] <= 0;
+          latched_load <= loaded[p][31:0];
+          spoilt[p] <= 0;
         end else if (enable[p] && (!write[p] || WRITE_MODE != 0)) begin
+          loaded[p] = {1'b1, $time, quad, word & ~(through ? written : {QUAD{1'b0}}), loaded[p][31:0] + 32'd1};
           latch <= {memory[{quad, 2'd3}], memory[{quad, 2'd2}], memory[{quad, 2'd1}], memory[{quad, 2'd0}]}
               & ~(through ? written : {QUAD{1'b0}}) | (through ? incoming & written : {QUAD{1'b0}});
           latched_offset <= offset;
-          loaded[p] = 1;
-          loaded_at[p] = $time;
-          loaded_quad[p] = quad;
-          loaded_bits[p] = word & ~(through ? written : {QUAD{1'b0}});
-          doubts[p] = through && !UNWRITTEN_SHOWN ? loaded_bits[p]
-              : wrote[OTHER] && wrote_at[OTHER] == $time && wrote_quad[OTHER] == quad ? loaded_bits[p] & wrote_bits[OTHER]
+          latched_load <= loaded[p][31:0];
+          spoilt[p] <= through && !UNWRITTEN_SHOWN ? loaded[p][QUAD+31:32]
+              : wrote[OTHER][NOTE-1:QUAD] == loaded[p][NOTE+31:QUAD+32] ? loaded[p][QUAD+31:32] & wrote[OTHER][QUAD-1:0]
               : {QUAD{1'b0}};
-          unknown[p] <= doubts[p];
         end
 
       always @(negedge clk[p]) begin
-        wrote[p] = 0;
-        loaded[p] = 0;
+        wrote[p][NOTE-1] = 0;
+        loaded[p][NOTE+31] = 0;
       end
 
-      wire [35:0] shown = (latch ^ unknown[p]) >> latched_offset & {QUAD{1'b1}} >> (QUAD - WIDTH);
+      wire [QUAD-1:0] unknown = spoilt[p] | (latched_load == spoilt_load[p] ? spoilt_later[p] : {QUAD{1'b0}});
+      wire [35:0] shown = (latch ^ unknown) >> latched_offset & {QUAD{1'b1}} >> (QUAD - WIDTH);
       ropewalk_register #(.WIDTH(36), .PRESENT(p ? REGISTERED_B : REGISTERED_A), .ASYNC_RESET(ASYNC_RESET)) register (
           .clk(clk[p]), .enable(register_enable[p]),
           .reset(reset[p] & (register_enable[p] | ASYNC_RESET | !REGISTER_RESET_NEEDS_ENABLE)),

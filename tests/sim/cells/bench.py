@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ropewalk_sim.cells import HERE, OWN_FILES
+from ropewalk_sim.engines.toolchain import run_tool, verilator_root
 
 Row = dict[str, int]
 
@@ -41,9 +42,23 @@ class Job:
 
 
 def bench_of(jobs: Sequence[Job]) -> str:
-    lines = ["`timescale 1ns/1ps", "module bench;"]
+    """A row goes in when ``tick`` rises, what comes out is written down when it falls.
+
+    Icarus makes its own tick and advances its time; for Verilator it is the only input, and time stands still, as it
+    does in our own harness.
+    """
+    lines = [
+        "`timescale 1ns/1ps",
+        "`ifdef VERILATOR",
+        "module bench (input tick);",
+        "`else",
+        "module bench;",
+        "  reg tick = 0;",
+        f"  initial begin repeat ({2 * max(len(job.rows) for job in jobs)}) #1 tick = ~tick; #1 $finish(0); end",
+        "`endif",
+    ]
     for number, job in enumerate(jobs):
-        cell, count = job.cell, len(job.rows)
+        cell = job.cell
         lines += [f"  reg [{width - 1}:0] {name}_{number} = 0;" for name, width in cell.inputs.items()]
         lines += [f"  wire [{width - 1}:0] {name}_{number};" for name, width in cell.outputs.items()]
         given = ", ".join(f".{name}({value})" for name, value in job.parameters.items())
@@ -51,16 +66,17 @@ def bench_of(jobs: Sequence[Job]) -> str:
         inputs = ", ".join(f"{name}_{number}" for name in cell.inputs)
         outputs = ", ".join(f"{name}_{number}" for name in cell.outputs)
         lines += [
-            f"  reg [{sum(cell.inputs.values()) - 1}:0] rows_{number} [0:{count - 1}];",
+            f"  reg [{sum(cell.inputs.values()) - 1}:0] rows_{number} [0:{len(job.rows) - 1}];",
             f"  integer row_{number}, file_{number};",
             "  initial begin",
+            f"    row_{number} = 0;",
             f'    $readmemh("rows_{number}.hex", rows_{number});',
             f'    file_{number} = $fopen("seen_{number}.hex", "w");',
-            f"    for (row_{number} = 0; row_{number} < {count}; row_{number} = row_{number} + 1) begin",
-            f"      {{{inputs}}} = rows_{number}[row_{number}];",
-            f'      #1 $fdisplay(file_{number}, "%h", {{{outputs}}});',
-            "    end",
-            f"    $fclose(file_{number});",
+            "  end",
+            f"  always @(posedge tick) if (row_{number} < {len(job.rows)}) {{{inputs}}} = rows_{number}[row_{number}];",
+            f"  always @(negedge tick) if (row_{number} < {len(job.rows)}) begin",
+            f'    $fdisplay(file_{number}, "%h", {{{outputs}}});',
+            f"    row_{number} = row_{number} + 1;",
             "  end",
         ]
     return "\n".join([*lines, "endmodule", ""])
@@ -111,3 +127,28 @@ def icarus(folder: Path, sources: Sequence[str], standard: str, *options: str) -
     assert ran.returncode == 0, ran.stderr
     assert not ran.stderr, ran.stderr
     return ran.stdout
+
+
+MAIN = """#include "Vbench.h"
+double sc_time_stamp() { return 0; }
+int main(int, char**) {
+  VerilatedContext context;
+  Vbench bench(&context);
+  for (int step = 0; step < STEPS; ++step) {
+    bench.tick = step & 1;
+    bench.eval();
+  }
+  bench.final();
+}
+"""
+
+
+def verilator(folder: Path, sources: Sequence[str], steps: int) -> str:
+    """Build and run a bench in Verilator, under a program that never advances the time; returns what it prints."""
+    (folder / "main.cpp").write_text(MAIN.replace("STEPS", str(steps)))
+    options = ["--cc", "--exe", "--build", "--top-module", "bench", "-Wno-WIDTH", "main.cpp"]
+    # Verilator's makefile takes g++ for clang where it precompiles headers.
+    options += ["-MAKEFLAGS", "OPT_FAST=-O0", "-MAKEFLAGS", "CFG_CXXFLAGS_PCH_I=-include"]
+    program = verilator_root() / "bin" / "verilator_bin"
+    run_tool("Verilator", [program, *options, *sources], folder=folder, timeout=1200)
+    return run_tool("the bench", [folder / "obj_dir" / "Vbench"], folder=folder)
