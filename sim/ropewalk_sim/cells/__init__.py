@@ -55,13 +55,10 @@ def cell_models(family: str, folder: Path) -> tuple[Path, ...]:
         raise ValueError(f"no cell models of {family!r}; there are {', '.join(YOSYS_FILES)}")
     text = "\n".join((yosys_share() / name).read_text() for name in YOSYS_FILES[family])
     for module in LEFT_OUT[family]:
-        text, count = re.subn(
-            rf"^(?:\(\*[^\n]*\*\)\s*\n)?module {module}\b.*?^endmodule\n", "", text, flags=re.M | re.S
-        )
+        whole = rf"^(?:\(\*[^\n]*\*\)\s*\n)?module {module}\b.*?^endmodule\n"
+        text, count = re.subn(whole, "", text, flags=re.M | re.S)
         if count != 1:
-            raise EngineError(
-                f"pyosys' {YOSYS_FILES[family][0]} is not as expected: {count} modules {module}; pin pyosys"
-            )
+            raise EngineError(f"{count} modules {module} in pyosys' {YOSYS_FILES[family][0]}, 1 expected: pin pyosys")
     macro = YOSYS_MACROS[family]
     written = folder / f"yosys_{family}.v"
     written.write_text(f"`define {macro}\n{text}" if macro else text)

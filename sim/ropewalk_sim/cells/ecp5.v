@@ -217,15 +217,15 @@ endmodule
     .INITVAL_3C(INITVAL_3C), .INITVAL_3D(INITVAL_3D), .INITVAL_3E(INITVAL_3E), .INITVAL_3F(INITVAL_3F)
 
 // One port's pins and parameters: nothing that place and route would change is supported but an inverted clock.
-`define ROPEWALK_CHECK_PORT(side, clkmux, cemux, ocemux, wemux, rstmux, cs0mux, cs1mux, cs2mux, regmode, writemode, csdecode) \
+`define ROPEWALK_CHECK_PORT(side, clkmux, cemux, ocemux, wemux, rstmux, cs0, cs1, cs2, regmode, writemode, decode) \
   `ROPEWALK_REFUSE_UNLESS(clkmux == {"CLK", side} || clkmux == "INV", {"CLK", side, "MUX is CLK", side, " or INV"}) \
   `ROPEWALK_REFUSE_UNLESS(cemux == {"CE", side} && ocemux == {"OCE", side} && wemux == {"WE", side} \
-      && rstmux == {"RST", side} && cs0mux == {"CS", side, "0"} && cs1mux == {"CS", side, "1"} \
-      && cs2mux == {"CS", side, "2"}, {"a MUX of a control pin of port ", side, " is not the pin's own name"}) \
+      && rstmux == {"RST", side} && cs0 == {"CS", side, "0"} && cs1 == {"CS", side, "1"} \
+      && cs2 == {"CS", side, "2"}, {"a MUX of a control pin of port ", side, " is not the pin's own name"}) \
   `ROPEWALK_REFUSE_UNLESS(regmode == "NOREG" || regmode == "OUTREG", {"REGMODE_", side, " is NOREG or OUTREG"}) \
   `ROPEWALK_REFUSE_UNLESS(writemode == "NORMAL" || writemode == "WRITETHROUGH" || writemode == "READBEFOREWRITE", \
       {"WRITEMODE_", side, " is NORMAL, WRITETHROUGH or READBEFOREWRITE"}) \
-  `ROPEWALK_REFUSE_UNLESS(`ROPEWALK_IS_SELECT(csdecode), {"CSDECODE_", side, " is 0b000 to 0b111"})
+  `ROPEWALK_REFUSE_UNLESS(`ROPEWALK_IS_SELECT(decode), {"CSDECODE_", side, " is 0b000 to 0b111"})
 
 module DP16KD (
     input DIA17, DIA16, DIA15, DIA14, DIA13, DIA12, DIA11, DIA10, DIA9, DIA8, DIA7, DIA6, DIA5, DIA4, DIA3, DIA2,

@@ -13,7 +13,7 @@ Row = dict[str, int]
 
 @dataclass(frozen=True)
 class Cell:
-    """A module and its ports with their widths. ``bit_pins``: bit 3 of port DI is pin DI3, as Lattice's cells have it."""
+    """A module and its ports with their widths; ``bit_pins``: bit 3 of port DI is pin DI3, as in Lattice's cells."""
 
     family: str
     module: str
@@ -39,6 +39,16 @@ class Job:
     rows: Sequence[Row]
     parameters: Mapping[str, str] = field(default_factory=dict)
     without: Sequence[str] = ()  # pins left open
+
+
+def text(value: str) -> str:
+    """A parameter that is text."""
+    return f'"{value}"'
+
+
+def integer(value: int, is_signed: int, width: int) -> int:
+    """The number that an operand of ``width`` bits stands for."""
+    return value - 2**width if is_signed and value >> width - 1 else value
 
 
 def bench_of(jobs: Sequence[Job]) -> str:
@@ -92,7 +102,7 @@ def packed(row: Row, widths: Mapping[str, int]) -> int:
 
 def unpacked(value: int, widths: Mapping[str, int]) -> Row:
     row = {}
-    for name, width in reversed(widths.items()):
+    for name, width in reversed(list(widths.items())):
         row[name] = value % 2**width
         value >>= width
     return row
@@ -119,18 +129,8 @@ def read_seen(folder: Path, jobs: Sequence[Job]) -> list[list[Row]]:
 
 def icarus(folder: Path, sources: Sequence[str], standard: str, *options: str) -> str:
     """Compile and run a bench with every warning an error; returns what it prints."""
-    command = [
-        "iverilog",
-        f"-g{standard}",
-        "-Wall",
-        "-Wno-timescale",
-        *options,
-        "-s",
-        "bench",
-        "-o",
-        "bench.vvp",
-        *sources,
-    ]
+    options = ("-Wall", "-Wno-timescale", *options, "-s", "bench", "-o", "bench.vvp")
+    command = ["iverilog", f"-g{standard}", *options, *sources]
     compiled = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120)
     assert compiled.returncode == 0, compiled.stderr
     assert not compiled.stderr, compiled.stderr

@@ -1,4 +1,4 @@
-"""A second description of the block RAMs: words as ranges of bits in one array, as the vendors' documents count them."""
+"""A second description of the block RAMs: words as ranges of bits in one array, as the vendors count them."""
 
 import random
 from collections.abc import Callable, Sequence
@@ -61,8 +61,8 @@ class Access:
 class BlockRam:
     """Contents, two ports and their output registers.
 
-    A word of ``w`` bits is the w bits from ``w * k`` on, k being the address without the bits that choose within a word;
-    where bytes have nine bits, words narrower than a byte skip each ninth bit.
+    A word of ``w`` bits is the w bits from ``w * k`` on, k being the address without the bits that choose within a
+    word; where bytes have nine bits, words narrower than a byte skip each ninth bit.
     """
 
     def __init__(self, rules: Rules, contents: Sequence[int], ports: tuple[Port, Port], asynchronous: bool) -> None:
@@ -101,9 +101,8 @@ class BlockRam:
                 if access.reset:
                     port.latch = [0] * port.width
                 elif access.enable and (not access.write or port.write_mode != "hold"):
-                    port.latch = [
-                        self.shown(port, access, place, own, others) for place in self.places(port, access.address)
-                    ]
+                    places = self.places(port, access.address)
+                    port.latch = [self.shown(port, access, place, own, others) for place in places]
                 if access.reset and (access.register_enable or not self.rules.register_reset_needs_enable):
                     port.register = [0] * port.width
                 elif access.register_enable:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from .bench import Cell, Job, Row
+from .bench import Cell, Job, Row, text
 from .block_ram import ECP5, Access, BlockRam, Port, random_accesses, rows_and_expected
 
 DUAL = Cell(
@@ -31,10 +31,6 @@ PSEUDO = Cell(
 )  # fmt: skip
 WRITE_MODES = {"hold": "NORMAL", "new": "WRITETHROUGH", "old": "READBEFOREWRITE"}
 WIDTHS = (1, 2, 4, 9, 18)
-
-
-def text(value: str) -> str:
-    return f'"{value}"'
 
 
 def contents_of(words: Sequence[int]) -> list[int]:
@@ -215,7 +211,7 @@ def test_inverted_clocks(run_jobs):
 
 
 def test_what_the_other_port_writes_meanwhile_is_not_what_is_read(run_jobs):
-    """Lattice's library gives unknown bits; these are the complement, so that neither the old nor the new word passes."""
+    """Lattice's library gives unknown bits; these are the complement: neither the old word nor the new one passes."""
     write = {"ADA": 7 << 4 | 3, "DIA": 0x15555, "CEA": 1, "WEA": 1}
     half = {"ADA": 7 << 4 | 1, "DIA": 0x15555, "CEA": 1, "WEA": 1}
     read = {"ADB": 7 << 4, "CEB": 1}

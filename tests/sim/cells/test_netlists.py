@@ -1,18 +1,19 @@
-"""Small designs as Yosys maps them, simulated with the files that cell_models gives, against the Verilog they come from."""
+"""A small design as Yosys maps it, simulated with the files of cell_models, against the Verilog it comes from."""
 
 import re
-import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+import ropewalk
 from ropewalk_sim.cells import cell_models
 from ropewalk_sim.engines.toolchain import run_tool
 
 from .bench import icarus
 
 # A counter, a product, a ROM, and memories of three kinds: one that shows the old word when it is read and written at
-# once (Yosys puts logic around the block RAM for that, and the models spoil what comes out of the RAM itself), one of 36
-# bits with enables for its bytes, and one with a single address that shows the new word.
+# once (Yosys puts logic around the block RAM for that, and the models spoil what comes out of the RAM itself), one of
+# 36 bits with enables for its bytes, and one with a single address that shows the new word.
 DESIGN = """
 module NAME (input clk, reset, we, input [8:0] wa, ra, input [3:0] be, input [35:0] wd, input signed [WIDTH-1:0] a, b,
              output reg [15:0] count, output reg signed [2*WIDTH-1:0] p, output reg [15:0] table_word, stored,
@@ -95,8 +96,7 @@ FAMILIES = {
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-@pytest.mark.parametrize("standard", ["2005", "2012"])
-def test_a_mapped_design_does_what_its_verilog_does(family, standard, tmp_path):
+def test_a_mapped_design_does_what_its_verilog_does(family, tmp_path):
     width, commands, cells = FAMILIES[family]
     for name in ("reference", "mapped"):
         text = re.sub(r"\bNAME\b", name, DESIGN).replace("WIDTH", str(width))
@@ -109,12 +109,13 @@ def test_a_mapped_design_does_what_its_verilog_does(family, standard, tmp_path):
     (tmp_path / "bench.v").write_text(BENCH.replace("WIDTH", str(width)))
     models = [str(path) for path in cell_models(family, tmp_path)]
     sources = ["bench.v", "reference.v", "netlist.v", *models]
-    printed = icarus(tmp_path, sources, standard, "-Wno-portbind", "-Wno-sensitivity-entire-array")
-    rows = [line.split() for line in printed.splitlines()]
-    assert len(rows) == 2000
-    assert [row[1] for row in rows] == [row[0] for row in rows]
-    assert sum(row[2] == "1" for row in rows) > 50  # read and written at once
-    assert len({row[0] for row in rows}) == 2000
+    for standard in ("2005", "2012"):
+        printed = icarus(tmp_path, sources, standard, "-Wno-portbind", "-Wno-sensitivity-entire-array")
+        rows = [line.split() for line in printed.splitlines()]
+        assert len(rows) == 2000
+        assert [row[1] for row in rows] == [row[0] for row in rows]
+        assert sum(row[2] == "1" for row in rows) > 50  # read and written at once
+        assert len({row[0] for row in rows}) == 2000
 
 
 def test_the_models_of_a_family_that_has_none(tmp_path):
@@ -123,10 +124,7 @@ def test_the_models_of_a_family_that_has_none(tmp_path):
 
 
 def test_no_generator_reads_the_models():
-    """hw must not import sim; nothing there may name these files either."""
-    command = [sys.executable, "-c", "import ropewalk, pathlib; print(pathlib.Path(ropewalk.__file__).parent)"]
-    folder = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout.strip()
-    found = subprocess.run(
-        ["grep", "-rlE", "ropewalk_sim|cell_models", folder, "--include=*.py"], capture_output=True, timeout=60
-    )
-    assert found.stdout == b""
+    """What the gateware's netlists are judged by must not be what they are made from."""
+    files = list(Path(ropewalk.__file__).parent.rglob("*.py"))
+    assert len(files) > 20
+    assert [path for path in files if re.search(r"ropewalk_sim|cell_models", path.read_text())] == []
