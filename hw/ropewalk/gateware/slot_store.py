@@ -60,7 +60,7 @@ class SlotStore(Component):
     read, read_address, granted, read_data : Out, Out, In, In
         Reads that memory; ``read_data`` is valid two clocks after ``granted``.
     crc_slot, crc_value : In, Out
-        The CRC of a slot, one clock later.
+        The CRC of a slot, two clocks later.
     """
 
     latency = 2
@@ -276,8 +276,8 @@ class SlotStore(Component):
         result, store = values.read_port(), values.write_port()
         known = Signal(design.slots, reset_less=True)
         shown = Signal(reset_less=True)
-        m.d.sync += shown.eq(known.bit_select(self.crc_slot, 1))
-        m.d.comb += [result.addr.eq(self.crc_slot), self.crc_value.eq(Mux(shown, result.data, 0))]
+        m.d.sync += [shown.eq(known.bit_select(self.crc_slot, 1)), self.crc_value.eq(Mux(shown, result.data, 0))]
+        m.d.comb += result.addr.eq(self.crc_slot)
 
         processor = m.submodules.crc = crc.catalog.CRC32_ETHERNET(data_width=32).create()
         slot = Signal(slot_range, reset_less=True)

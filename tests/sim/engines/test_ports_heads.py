@@ -71,7 +71,7 @@ def test_a_snapshot_is_all_of_one_clock(design_folder):
     moving = (shown[:, 1] > 0) & (shown[:, 1] < output.beats)
     assert moving.sum() > 10
     np.testing.assert_array_equal(shown[:, 0], shown[:, 1] // design.beats_per_token)
-    assert len(set((shown[moving, 1] % design.beats_per_token).tolist())) > 3
+    assert np.count_nonzero(shown[moving, 1] % design.beats_per_token) > 10
 
 
 def test_a_scan_takes_5_clocks_a_pair_and_at_most_one_clock_in_64_from_the_rows(design_folder):
