@@ -10,7 +10,7 @@ from ..component import Component
 from ..counters import Counters
 from ..register_map import register_map
 from ..register_port import RegisterPort, sticky_bits
-from ..slot_store import NO_SLOT
+from ..slot_loader import NO_SLOT
 from .engine import LOADER_MEMBERS
 from .layouts import event_layout
 from .store import SlotStore
