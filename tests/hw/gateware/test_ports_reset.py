@@ -76,6 +76,35 @@ def test_valids_and_stream_readies_are_low_in_reset_and_for_a_clock_after(name, 
     run(ResetInserter(reset)(ports), testbench)
 
 
+@pytest.mark.parametrize("slots", [1, 3, 8, 64])
+def test_after_configuration_descriptors_wait_two_clocks_for_each_slot(slots, make_design) -> None:
+    """And no longer, and never again: a slot that a reset finds half set up is set up behind it."""
+    ports: Any = RotaryPorts(make_design(slots=slots, bases=(1e4,), amplitudes=(1.0,)))
+    reset = Signal()
+
+    async def until_ready(ctx: Any) -> int:
+        for clock in range(500):
+            if ctx.get(ports.s_axis_token_tready):
+                return clock
+            await ctx.tick()
+        raise AssertionError("no descriptor is ever taken")
+
+    async def testbench(ctx: Any) -> None:
+        await ctx.tick().repeat(slots)
+        for value in (1, 0):
+            ctx.set(reset, value)
+            await ctx.tick()
+        assert 2 * slots <= await until_ready(ctx) + slots + 2 <= 2 * slots + 6
+        await accesses(ctx, ports, wait("load_state", 4, 0))
+        ctx.set(reset, 1)
+        await ctx.tick()
+        ctx.set(reset, 0)
+        assert await until_ready(ctx) <= 3
+        assert await accesses(ctx, ports, read("geometry_crc[0]")) == [slot_crc(ports._design, 0)]
+
+    run(ResetInserter(reset)(ports), testbench)
+
+
 def test_registers_have_their_documented_values_after_reset_and_slots_their_content(make_design) -> None:
     """What ``docs/registers.md`` says (it is made of the register map), and for head counts the design's numbers."""
     design = make_design(slots=3, value_heads=1)
