@@ -1,26 +1,28 @@
 """The rotator: N lanes, each one pair per clock, of fixed latency; no stall ever reaches its registers.
 
-    out0 = x cos - y sin        the quadrant swaps x and y and sets the signs in the adders,
+    out0 = x cos - y sin        the quadrant swaps and negates x and y, with one bit more than they have:
     out1 = x sin + y cos        so the coefficients are never negative and -(-2**(W-1)) is exact
 
 One rounding, then saturation: ``docs/number-contract.md``, section "Rotation".
 """
 
-from amaranth.hdl import Module, Mux, Signal, signed
+from amaranth.hdl import Const, Module, Mux, Signal, Value, signed
 from amaranth.lib import data
 from amaranth.lib.wiring import In, Out
 
 from ..design import Design
 from .component import Component
 from .layouts import entry_layout
-from .multiply import WideMultiplier
+from .multiply import WideMultiplier, tiles
 from .primitives import delayed
 
 
 class RotatorLane(Component):
     """Rotates one pair per clock.
 
-    Latency: selection, multiplier, sum, rounding, saturation. Four multipliers at 16-bit data.
+    Latency: selection, negation, multiplier, sum in two parts, rounding, saturation, in either of two forms. Operands
+    are negated where one bit more, which makes that exact, takes no further multiplier: as at 16-bit data, with four
+    multipliers of 18 bits. Else products are: larger, but as long and as exact.
 
     Members
     -------
@@ -38,8 +40,11 @@ class RotatorLane(Component):
 
     def __init__(self, design: Design):
         self._design = design
+        negatable = signed(design.data.width + 1)
+        self._negates_operands = len(tiles(negatable)) == len(tiles(design.data.shape))
+        self._operand = negatable if self._negates_operands else design.data.shape
         self._products = {
-            name: WideMultiplier(design.data.shape, design.coefficient.shape)
+            name: WideMultiplier(self._operand, design.coefficient.shape)
             for name in ("a_cos", "b_sin", "a_sin", "b_cos")
         }
         element = design.data.shape
@@ -59,30 +64,32 @@ class RotatorLane(Component):
     @property
     def latency(self) -> int:
         """Clocks from a pair to the rotated pair."""
-        return 1 + self._products["a_cos"].latency + 3
+        return 2 + self._products["a_cos"].latency + 4
 
     def elaborate(self, platform) -> Module:  # noqa: D102
         m = Module()
-        design = self._design
-        coefficient = design.coefficient
+        coefficient = self._design.coefficient
 
         # Selection. a and b are x and y, swapped in odd quadrants.
         quadrant = Signal(2)
         m.d.comb += quadrant.eq(Mux(self.rotated, self.entry.quadrant, 0))
-        a = Signal(design.data.shape, reset_less=True)
-        b = Signal(design.data.shape, reset_less=True)
+        odd, upper = quadrant[0], quadrant[1]
         cosine = Signal(coefficient.shape, reset_less=True)
         sine = Signal(coefficient.shape, reset_less=True)
         m.d.sync += [
-            a.eq(Mux(quadrant[0], self.y, self.x)),
-            b.eq(Mux(quadrant[0], self.x, self.y)),
             cosine.eq(Mux(self.rotated, self.entry.cosine, coefficient.one)),
             sine.eq(Mux(self.rotated, self.entry.sine, 0)),
         ]
+        elements = {"a": Mux(odd, self.y, self.x), "b": Mux(odd, self.x, self.y)}
+        # The coefficients wait for operands that are negated in the clock after the selection.
+        wait = int(self._negates_operands)
+        coefficients = {
+            "cos": delayed(m, cosine, wait, name="cosine_ready"),
+            "sin": delayed(m, sine, wait, name="sine_ready"),
+        }
 
         # Which products are subtracted. The inverse flips those that carry the sine of the whole angle: sine products
         # in even quadrants, cosine products in odd ones.
-        odd, upper = quadrant[0], quadrant[1]
         flip_sine = self.inverse & ~odd
         flip_cosine = self.inverse & odd
         negative = {
@@ -91,53 +98,81 @@ class RotatorLane(Component):
             "a_sin": (odd ^ upper) ^ flip_sine,
             "b_cos": upper ^ flip_cosine,
         }
-        wait = self._products["a_cos"].latency + 1
-        signs = {name: delayed(m, value, wait, name=f"negative_{name}") for name, value in negative.items()}
-
-        operands = {"a_cos": (a, cosine), "b_sin": (b, sine), "a_sin": (a, sine), "b_cos": (b, cosine)}
+        summands = {}
         for name, multiplier in self._products.items():
             m.submodules[name] = multiplier
-            m.d.comb += [multiplier.a.eq(operands[name][0]), multiplier.b.eq(operands[name][1])]
-
+            element, function = name.split("_")
+            m.d.comb += multiplier.b.eq(coefficients[function])
+            form = self._of_operand if self._negates_operands else self._of_product
+            summands[name] = form(m, elements[element], negative[name], multiplier, name=name)
         for out, first, second in ((0, "a_cos", "b_sin"), (1, "a_sin", "b_cos")):
-            rounded, saturated = self._rounded_sum(
-                m,
-                (self._products[first].p, signs[first]),
-                (self._products[second].p, signs[second]),
-                name=f"out{out}",
-            )
+            rounded, saturated = self._rounded_sum(m, summands[first], summands[second], name=f"out{out}")
             m.d.comb += [(self.out0, self.out1)[out].eq(rounded), self.saturated[out].eq(saturated)]
         return m
 
-    def _rounded_sum(self, m: Module, first: tuple, second: tuple, *, name: str) -> tuple[Signal, Signal]:
-        """Three clocks: the signed sum of two products, its rounding, its saturation; and whether that changed it.
-
-        A product is negated by complementing it and adding 1; the second 1 rides with the rounding word, whose bit is
-        always a higher one.
-        """
-        data_format, fraction_bits = self._design.data, self._design.coefficient.fraction_bits
-        width = data_format.width + self._design.coefficient.width + 1
-        total = Signal(signed(width), name=f"{name}_sum", reset_less=True)
-        carry = Signal(name=f"{name}_carry", reset_less=True)
-        rounded = Signal(signed(width + 1 - fraction_bits), name=f"{name}_rounded", reset_less=True)
-        saturated = Signal(data_format.shape, name=f"{name}_saturated", reset_less=True)
-        (p, negative_p), (q, negative_q) = first, second
-        complement_p = Mux(negative_p, ~p, p)
-        complement_q = Mux(negative_q, ~q, q)
-        rounding = data_format.rounding_word(fraction_bits)
+    def _of_operand(self, m: Module, element: Value, negative: Value, multiplier: WideMultiplier, *, name: str):
+        """A product whose operand was negated, and what is still to be added to it: nothing."""
+        chosen = Signal(self._design.data.shape, name=f"{name}_chosen", reset_less=True)
+        negated = Signal(name=f"{name}_negated", reset_less=True)
+        operand = Signal(self._operand, name=f"{name}_operand", reset_less=True)
         m.d.sync += [
-            total.eq(complement_p + complement_q + negative_p),
-            carry.eq(negative_q),
-            rounded.eq((total + (carry | rounding)) >> fraction_bits),
-            saturated.eq(rounded),
+            chosen.eq(element ^ negative.replicate(len(chosen))),
+            negated.eq(negative),
+            operand.eq(chosen + negated),
         ]
-        above, below = rounded > data_format.maximum, rounded < data_format.minimum
+        m.d.comb += multiplier.a.eq(operand)
+        return multiplier.p, Const(0)
+
+    def _of_product(self, m: Module, element: Value, negative: Value, multiplier: WideMultiplier, *, name: str):
+        """The complement of a product that is to be negated, and the 1 that is still to be added to it.
+
+        The product takes the clock that the negation of an operand would: both forms take equally long.
+        """
+        negated = delayed(m, negative, 1 + multiplier.latency, name=f"{name}_negated")
+        complement = Signal(signed(len(multiplier.p)), name=f"{name}_complement", reset_less=True)
+        m.d.comb += multiplier.a.eq(delayed(m, element, 1, name=f"{name}_chosen"))
+        m.d.sync += complement.eq(multiplier.p ^ negated.replicate(len(complement)))
+        return complement, delayed(m, negated, 1, name=f"{name}_one")
+
+    def _rounded_sum(self, m: Module, first: tuple, second: tuple, *, name: str) -> tuple[Signal, Signal]:
+        """Four clocks: low part and high part of the sum of two products, rounding, saturation; and whether that
+        changed it.
+
+        The low part is what the rounding drops. Of it, the carry counts, and with rounding half up its highest bit,
+        which is set from half an LSB on. A second 1 that is still to be added matters only to a low part, or to one
+        below half an LSB, that is full of ones.
+        """
+        (p, one_p), (q, one_q) = first, second
+        data_format, dropped = self._design.data, self._design.coefficient.fraction_bits
+        low = Signal(dropped + 1, name=f"{name}_low", reset_less=True)
+        high_p = Signal(signed(len(p) - dropped), name=f"{name}_high_p", reset_less=True)
+        high_q = Signal(signed(len(q) - dropped), name=f"{name}_high_q", reset_less=True)
+        high = Signal(signed(len(p) - dropped + 1), name=f"{name}_high", reset_less=True)
+        goes_up = Signal(name=f"{name}_goes_up", reset_less=True)
+        rounded = Signal(signed(len(high) + 1), name=f"{name}_rounded", reset_less=True)
+        saturated = Signal(data_format.shape, name=f"{name}_saturated", reset_less=True)
         changed = Signal(name=f"{name}_changed", reset_less=True)
-        m.d.sync += changed.eq(above | below)
-        with m.If(above):
-            m.d.sync += saturated.eq(data_format.maximum)
-        with m.If(below):
-            m.d.sync += saturated.eq(data_format.minimum)
+        one = delayed(m, one_q, 1, name=f"{name}_one")
+        if data_format.rounding_word(data_format.fraction_bits + dropped):
+            up = low[dropped - 1] | (one & low[: dropped - 1].all())
+        else:
+            up = one & low[:dropped].all()
+        m.d.sync += [
+            low.eq(p[:dropped] + q[:dropped] + one_p),
+            high_p.eq(p >> dropped),
+            high_q.eq(q >> dropped),
+            high.eq(high_p + high_q + low[dropped]),
+            goes_up.eq(up),
+            rounded.eq(high + goes_up),
+        ]
+        # The range is left where the bits from the sign of the result on are not all alike.
+        sign, above_range = rounded[-1], rounded[data_format.width - 1 : -1]
+        outside = Signal(name=f"{name}_outside")
+        m.d.comb += outside.eq(Mux(sign, ~above_range.all(), above_range.any()))
+        m.d.sync += [
+            changed.eq(outside),
+            saturated.eq(Mux(outside, Mux(sign, data_format.minimum, data_format.maximum), rounded)),
+        ]
         return saturated, changed
 
 

@@ -6,19 +6,30 @@ import pytest
 from ropewalk.gateware.rotator import RotatorLane
 
 
-def rotated(x: int, y: int, quadrant: int, cosine: int, sine: int, inverse: int, width: int, fraction: int):
-    """Turn by whole quarters, then by the rest; one rounding (half up), then saturation."""
+def rotated(
+    x: int, y: int, quadrant: int, cosine: int, sine: int, inverse: int, width: int, fraction: int, floors: bool = False
+):
+    """Turn by whole quarters, then by the rest; one rounding (half up, or down), then saturation."""
     cos = (cosine, -sine, -cosine, sine)[quadrant]
     sin = (sine, cosine, -sine, -cosine)[quadrant]
     if inverse:
         sin = -sin
-    half, low, high = 1 << fraction - 1, -(1 << width - 1), (1 << width - 1) - 1
+    half, low, high = 0 if floors else 1 << fraction - 1, -(1 << width - 1), (1 << width - 1) - 1
     return tuple(max(low, min(high, value + half >> fraction)) for value in (x * cos - y * sin, x * sin + y * cos))
 
 
+@pytest.fixture(params=["operands", "products"])
+def negated(request, monkeypatch) -> str:
+    """Both forms of the lane: at tiles of 4 bits a negated operand of 5 bits takes one more."""
+    if request.param == "products":
+        monkeypatch.setattr("ropewalk.gateware.multiply.TILE_BITS", 4)
+    return request.param
+
+
+@pytest.mark.parametrize("rounding", ["half-up", "floor"])
 @pytest.mark.parametrize("inverse", [0, 1])
-def test_every_pair_at_a_small_width(inverse, make_design, drive) -> None:
-    design = make_design(data_width=4, coefficient_width=8)
+def test_every_pair_at_a_small_width(inverse, rounding, negated, make_design, drive) -> None:
+    design = make_design(data_width=4, coefficient_width=8, rounding=rounding)
     coefficients = [(128, 0), (0, 128), (91, 91), (255, 255), (127, 16), (1, 128), (200, 77)]
     words = range(-8, 8)
     cases = [
@@ -28,15 +39,16 @@ def test_every_pair_at_a_small_width(inverse, make_design, drive) -> None:
         for y in words
     ]
     dut = RotatorLane(design)
+    assert dut._negates_operands == (negated == "operands")
     inputs = [
         {"x": x, "y": y, "rotated": 1, "inverse": inverse, "entry": {"quadrant": q, "cosine": c, "sine": s}}
         for x, y, q, c, s in cases
     ]
     seen = drive(dut, inputs, ["out0", "out1"], dut.latency)
-    assert seen == [rotated(*case, inverse, 4, 7) for case in cases]
+    assert seen == [rotated(*case, inverse, 4, 7, rounding == "floor") for case in cases]
 
 
-@pytest.mark.parametrize(("data_width", "coefficient_width"), [(16, 18), (32, 24), (20, 16)])
+@pytest.mark.parametrize(("data_width", "coefficient_width"), [(16, 18), (18, 18), (32, 24), (20, 16)])
 def test_the_ends_of_the_range(data_width, coefficient_width, make_design, drive) -> None:
     design = make_design(data_width=data_width, coefficient_width=coefficient_width)
     low, high = -(1 << data_width - 1), (1 << data_width - 1) - 1
