@@ -20,8 +20,8 @@ def slot_layout(design: Design) -> data.StructLayout:
     """
     return data.StructLayout(
         {
-            "start": 16,
-            "pairs": 16,
+            "start": pair_bits(design),
+            "pairs": (design.geometry.head_dim // 2).bit_length(),
             "layout": 2,
             "limit": POSITION_BITS + 1,
             "amplitude": AMPLITUDE.shape,
@@ -75,6 +75,16 @@ def physical_slots(design: Design) -> int:
     if not design.registers:
         return len(design.variants)
     return design.slots + design.loadable
+
+
+def slot_bits(design: Design) -> int:
+    """Bits of a slot's number."""
+    return max(1, (design.slots - 1).bit_length())
+
+
+def place_bits(design: Design) -> int:
+    """Bits of the number of a place for a slot."""
+    return max(1, (physical_slots(design) - 1).bit_length())
 
 
 def pair_bits(design: Design) -> int:

@@ -11,6 +11,7 @@ import numpy as np
 from ropewalk_sim.registers import address_of
 
 from .layouts import RESET_HEADS, SLOTS, Content, Layout, load_words
+from .notes import UNANSWERED
 
 OKAY, SLVERR = 0, 2
 SOFT_RESET, FLUSH = 1, 8
@@ -90,9 +91,9 @@ class History:
         else:
             ends = "soft reset" if word & SOFT_RESET else "flush" if word & FLUSH else ""
             self.loading = None if ends else self.loading
-        if answer not in expected:
+        if answer not in (*expected, UNANSWERED):
             self.fault = f"writing {word:#x} to {name} was answered with {answer}, and not with {expected[0]}"
-        self.refused += answer != OKAY
+        self.refused += answer == SLVERR
         return ends
 
     def read(self, address: int, value: int, answer: int) -> None:

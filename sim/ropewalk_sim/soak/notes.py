@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-AXI_OKAY = 0
+UNANSWERED = 4
+"""The answer, in the notes, of a write that acted and whose answer a reset took away."""
 
 
 class Notes:
@@ -59,10 +60,15 @@ class Notes:
         self.beats += 1
 
     def write(self, clock: int, address: int, word: int, answer: int) -> None:
-        """A register write was taken in ``clock``, and answered."""
+        """A register write acted in ``clock``, and was answered."""
         self.writes.append((clock, address, word, answer))
-        if answer == AXI_OKAY and address in self.job["head_registers"]:
-            self.heads[self.job["head_registers"].index(address)] = word & 255
+
+    def written(self, address: int, word: int) -> None:
+        """A register write acted in the clock before."""
+        if address in self.job["head_registers"]:
+            heads = list(self.heads)
+            heads[self.job["head_registers"].index(address)] = word & 255
+            self.heads = heads if any(heads) else self.heads
 
     def end(self, clock: int, drained: bool, state: int) -> None:
         """A stretch is over; ``drained``: nothing moved any more, and valids and readies stayed as they are."""

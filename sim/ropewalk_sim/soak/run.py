@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 from ropewalk.emit.folder import write_design_folder
+from ropewalk.gateware.register_port import ANSWER_CLOCKS, WRITE_CLOCKS
 from ropewalk_sim.engines import quiet_clocks
 from ropewalk_sim.engines.cosim import CocotbVerilatorEngine, IcarusEngine, cocotb_command, cocotb_environment
 from ropewalk_sim.engines.toolchain import read_verilog, tail
@@ -63,6 +64,7 @@ def job_of(layout: Layout, *, beats: int, seed: int, chunk_beats: int = CHUNK_BE
         "head_registers": [address_of(name) for name in HEADS],
         "offset_registers": [address_of(f"offset[{axis}]") for axis in range(design.axes)],
         "read_registers": [address_of(name) for name in READ],
+        "write_clocks": WRITE_CLOCKS, "answer_clocks": ANSWER_CLOCKS,
     }  # fmt: skip
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from cocotb.triggers import Event, FallingEdge, RisingEdge
 
-from .notes import Notes
+from .notes import UNANSWERED, Notes
 from .wrapper import STATE, pair
 
 TOKEN, DATA, OUTPUT, ADDRESS, WRITE, ANSWER, READ = map(pair, ("token", "data", "output", "aw", "w", "b", "r"))
@@ -105,7 +105,7 @@ class Watcher:
                 if held is not None and not soft:  # a soft reset takes back what is on offer
                     raise Fault("m_axis_tvalid fell before the beat was taken")
                 held = None
-            # In the clock after a flush was written, and in later ones, nothing on offer means that it is done.
+            # In the clock after a flush acted, and in later ones, nothing on offer means that it is done.
             if emptying and held is None:
                 emptying, soft = 0, False
                 self.flushed.set()
@@ -113,24 +113,35 @@ class Watcher:
                 if state & ADDRESS == ADDRESS:
                     if state & WRITE != WRITE:
                         raise Fault("an address was taken without its data")
-                    unanswered = clock, int(dut.s_axil_awaddr.value), int(dut.s_axil_wdata.value)
-                    if unanswered[1] == notes.control and unanswered[2] & 9:
-                        emptying, soft = 1, bool(unanswered[2] & 1)
+                    acts = clock + notes.job["write_clocks"]
+                    unanswered = acts, int(dut.s_axil_awaddr.value), int(dut.s_axil_wdata.value)
                 if held_answer is not None or state & ANSWER:
                     held_answer = hold("b", held_answer, state & ANSWER, (dut.s_axil_bresp,))
                 if held_read is not None or state & READ:
                     held_read = hold("r", held_read, state & READ, (dut.s_axil_rresp, dut.s_axil_rdata))
             elif held_answer is not None or held_read is not None:
                 raise Fault("an answer of the register port was taken back")
+            if unanswered is not None and unanswered[:2] == (clock, notes.control) and unanswered[2] & 9:
+                emptying, soft = 1, bool(unanswered[2] & 1)
             self.quiet = 0 if moved else self.quiet + 1
             self.state = state
             self.on_clock()
 
-    def answer(self, write: tuple[int, int, int]) -> None:
-        """Note a write with its answer, which comes one clock after it was taken (docs/ports.md)."""
+    def answer(self, write: tuple[int, int, int]) -> tuple[int, int, int] | None:
+        """Note a write, with the clock in which it acts, when its answer is on offer; until then, the write."""
+        job, acts = self.notes.job, write[0]
+        if self.clock == acts + 1:
+            self.notes.written(*write[1:])
+        if not int(self.dut.aresetn.value):
+            if self.clock >= acts:
+                self.notes.write(*write, UNANSWERED)
+            return None
         if not int(self.dut.s_axil_bvalid.value):
-            raise Fault("a write was not answered one clock later")
+            return write
+        if self.clock < acts - job["write_clocks"] + job["answer_clocks"]:
+            raise Fault("a write was answered too early")
         self.notes.write(*write, int(self.dut.s_axil_bresp.value))
+        return None
 
 
 def hold(name: str, held: Any, state: int, payload: tuple[Any, ...]) -> Any:

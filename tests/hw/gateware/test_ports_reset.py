@@ -7,6 +7,7 @@ import pytest
 from amaranth.hdl import Cat, ResetInserter, Signal
 from amaranth.sim import Simulator
 from ropewalk.gateware.register_map import register_map
+from ropewalk.gateware.register_port import WRITE_CLOCKS
 from ropewalk.gateware.top import RotaryPorts
 from ropewalk.tables.slot_words import slot_crc
 from ropewalk_sim.engines.amaranth_host import Host
@@ -71,6 +72,35 @@ def test_valids_and_stream_readies_are_low_in_reset_and_for_a_clock_after(name, 
             await ctx.tick()
             assert not ctx.get(ports.m_axis_tvalid)
         assert ctx.get(ports.s_axis_token_tready)
+
+    run(ResetInserter(reset)(ports), testbench)
+
+
+@pytest.mark.parametrize("slots", [1, 3, 8, 64])
+def test_after_configuration_descriptors_wait_two_clocks_for_each_slot(slots, make_design) -> None:
+    """And no longer, and never again: a slot that a reset finds half set up is set up behind it."""
+    ports: Any = RotaryPorts(make_design(slots=slots, bases=(1e4,), amplitudes=(1.0,)))
+    reset = Signal()
+
+    async def until_ready(ctx: Any) -> int:
+        for clock in range(500):
+            if ctx.get(ports.s_axis_token_tready):
+                return clock
+            await ctx.tick()
+        raise AssertionError("no descriptor is ever taken")
+
+    async def testbench(ctx: Any) -> None:
+        await ctx.tick().repeat(slots)
+        for value in (1, 0):
+            ctx.set(reset, value)
+            await ctx.tick()
+        assert 2 * slots <= await until_ready(ctx) + slots + 2 <= 2 * slots + 6
+        await accesses(ctx, ports, wait("load_state", 4, 0))
+        ctx.set(reset, 1)
+        await ctx.tick()
+        ctx.set(reset, 0)
+        assert await until_ready(ctx) <= 3
+        assert await accesses(ctx, ports, read("geometry_crc[0]")) == [slot_crc(ports._design, 0)]
 
     run(ResetInserter(reset)(ports), testbench)
 
@@ -148,6 +178,7 @@ def test_what_is_offered_meanwhile_counts_as_the_first_of_the_new_stream(bit, na
 
     async def one(ctx: Any, moment: int) -> None:
         """Write the bit after ``moment`` clocks of a stream whose beats all say its number at position 0."""
+        acts = moment + WRITE_CLOCKS
         beat = number = 0
         first = None
         out = []
@@ -157,17 +188,17 @@ def test_what_is_offered_meanwhile_counts_as_the_first_of_the_new_stream(bit, na
             ctx.set(ports.s_axis_tdata, sum((beat & 0x7FFF) << 16 * place for place in range(design.elements)))
             ctx.set(ports.s_axis_tlast, (beat - (first or 0)) % beats == beats - 1)
             # A stall of the output, over the moment of the write, in every other stream.
-            ctx.set(ports.m_axis_tready, moment % 2 or not moment - 20 < number < moment + 10)
+            ctx.set(ports.m_axis_tready, moment % 2 or not acts - 20 < number < acts + 10)
             for signal in (ports.s_axil_awvalid, ports.s_axil_wvalid):
                 ctx.set(signal, number == moment)
             _, _, seen, now = await ctx.tick().sample(flags, result)
-            # In the clock of the write the engine still takes, and what it takes is lost with the rest.
-            if first is None and number > moment:
+            # In the clock in which the write acts the engine still takes, and what it takes is lost with the rest.
+            if first is None and number > acts:
                 first = beat
             beat += seen & 1
-            if seen & 2 and number > moment and (out or now >> 2 == first):
+            if seen & 2 and number > acts and (out or now >> 2 == first):
                 out.append((now >> 2, now & 1, now >> 1 & 1))
-            elif seen & 2 and number > moment + 1:
+            elif seen & 2 and number > acts + 1:
                 # What was on offer when a flush was asked for may go out, one beat; nothing else of the old stream.
                 streams.append(("left", moment))
             number += 1

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 from amaranth.sim import Simulator
+from ropewalk.gateware.slot_loader import CLOCKS_BETWEEN
 from ropewalk.gateware.slot_store import SlotStore
 from ropewalk.tables.slot_words import slot_load_words
 
@@ -18,26 +19,34 @@ def test_a_lookup_sees_what_there_is_in_its_own_clock(slot, make_design) -> None
     seen: dict[int, int] = {}
 
     async def testbench(ctx: Any) -> None:
+        async def write(strobe: Any) -> None:
+            await ctx.tick().repeat(CLOCKS_BETWEEN - 3)
+            ctx.set(strobe, 1)
+            await ctx.tick()
+            ctx.set(strobe, 0)
+            await ctx.tick().repeat(2)
+
         ctx.set(store.granted, 1)
         while ctx.get(store.scanning):
             await ctx.tick()
-        ctx.set(store.begin, 1)
-        await ctx.tick()
-        ctx.set(store.begin, 0)
-        ctx.set(store.word_valid, 1)
+        await write(store.begin)
         for word in slot_load_words(design, 1):
             ctx.set(store.word, word)
-            await ctx.tick()
-        ctx.set(store.word_valid, 0)
+            await write(store.word_valid)
+        await ctx.tick().repeat(CLOCKS_BETWEEN)
         ctx.set(store.slot, slot)
         ctx.set(store.lookup, 1)
         for clock in range(-4, 6):
             ctx.set(store.commit, clock == 0)
-            # What comes out now was asked for so many clocks before. From the third clock on, the scan reads headers.
+            assert ctx.get(store.changed) == (clock == 0)
+            # What comes out now was asked for so many clocks before, unless the scan reads headers.
+            held = ctx.get(store.hold)
             seen[clock - store.latency] = ctx.get(store.header.layout)
             await ctx.tick()
-            if clock == 2:
+            if held:
                 break
+        else:
+            raise AssertionError("no scan")
 
     simulator = Simulator(store)
     simulator.add_clock(1e-8)

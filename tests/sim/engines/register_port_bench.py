@@ -143,7 +143,7 @@ async def watch(dut, counts):
         counts["address alone"] += valid["aw"] and not valid["w"]
         counts["data alone"] += valid["w"] and not valid["aw"]
         counts["together"] += valid["aw"] and valid["w"]
-        counts["at once"] += (valid["aw"] or valid["b"]) and (valid["ar"] or valid["r"])
+        counts["at once"] += bool((valid["aw"] or open_writes) and (valid["ar"] or open_reads))
         assert not valid["b"] or open_writes == 1, "an answer to no write"
         assert not valid["r"] or open_reads == 1, "an answer to no read"
         open_writes += (valid["aw"] and ready["aw"]) - (valid["b"] and ready["b"])

@@ -71,10 +71,10 @@ def test_a_snapshot_is_all_of_one_clock(design_folder):
     moving = (shown[:, 1] > 0) & (shown[:, 1] < output.beats)
     assert moving.sum() > 10
     np.testing.assert_array_equal(shown[:, 0], shown[:, 1] // design.beats_per_token)
-    assert len(set((shown[moving, 1] % design.beats_per_token).tolist())) > 3
+    assert np.count_nonzero(shown[moving, 1] % design.beats_per_token) > 10
 
 
-def test_a_scan_takes_5_clocks_a_pair_and_at_most_one_clock_in_64_from_the_rows(design_folder):
+def test_a_scan_takes_19_clocks_a_pair_and_at_most_one_clock_in_64_from_the_rows(design_folder):
     """Tokens that rows limit, while slots are loaded and scanned again and again."""
     engine = open_engine("verilator", design_folder("four-lanes"))
     design = engine.design
@@ -110,4 +110,4 @@ def test_a_scan_takes_5_clocks_a_pair_and_at_most_one_clock_in_64_from_the_rows(
     accesses = (*load_words(2, slot_load_words(design, 1)), SCANNED)
     alone = engine.run(none, script=Script(registers=(SCANNED,), meanwhile=accesses))
     scan = alone.answers[-1].clock - alone.answers[-2].clock
-    assert 5 * design.shapes[0].pairs <= scan <= 5 * design.shapes[0].pairs + 30
+    assert 19 * design.shapes[0].pairs <= scan <= 19 * design.shapes[0].pairs + 60

@@ -8,8 +8,9 @@ from ...designs.alibi import AlibiDesign
 from ...tables.slopes import SLOPE_FRACTION_BITS
 from ..axi_lite import axi_lite_members
 from ..component import Component
+from ..counters import Counters
 from ..register_map import register_map
-from ..register_port import Counters, RegisterPort, sticky_bits
+from ..register_port import RegisterPort, sticky_bits
 from .engine import LOADER_MEMBERS
 from .layouts import event_layout
 from .slope_store import SlopeStore
@@ -65,7 +66,7 @@ class AlibiRegisters(Component):
         m = Module()
         design = self._design
         registers = register_map(UNIT)
-        m.submodules.port = port = RegisterPort(registers, full_words=FULL_WORDS)
+        m.submodules.port = port = RegisterPort(registers, full_words=FULL_WORDS, banks={"counters": list(COUNTERS)})
         for name, member in axi_lite_members("").items():
             outside, inside = getattr(self, name), getattr(port, name)
             m.d.comb += outside.eq(inside) if member.flow == Out else inside.eq(outside)
@@ -75,11 +76,17 @@ class AlibiRegisters(Component):
         m.submodules.counters = counters = Counters(
             {name: design.lanes.bit_length() if event == "saturated" else 1 for name, event in COUNTERS.items()}
         )
-        saturated = Signal(range(design.lanes + 1), reset_less=True)
+        saturated = Signal(range(design.lanes + 1))
         m.d.sync += saturated.eq(sum(self.events.saturated[1:], self.events.saturated[0]))
         for name, event in COUNTERS.items():
             m.d.comb += counters.steps[name].eq(saturated if event == "saturated" else self.events[event])
-        m.d.comb += [counters.snapshot.eq(control & word[1]), counters.clear.eq(control & word[2])]
+        m.d.comb += [
+            counters.snapshot.eq(control & word[1]),
+            counters.clear.eq(control & word[2]),
+            counters.index.eq(port.index),
+            port.banks.counters.eq(counters.shown),
+            port.waiting.eq(counters.waiting),
+        ]
 
         happened = [
             self.events.position_error,
@@ -106,7 +113,6 @@ class AlibiRegisters(Component):
             "heads": self.heads,
             "load_state": Cat(self.loading, self.busy, self.scanning, Signal(5), self.refused, Signal(5), self.words),
             "slope_crc": self.crc,
-            **{name: counters.shown[name] for name in COUNTERS},
         }
         m.d.comb += [
             *(port.values[name].eq(value) for name, value in values.items()),

@@ -7,8 +7,9 @@ from ... import __version__
 from ...designs.learned import LearnedDesign
 from ..axi_lite import axi_lite_members
 from ..component import Component
+from ..counters import Counters
 from ..register_map import register_map
-from ..register_port import Counters, RegisterPort, sticky_bits
+from ..register_port import RegisterPort, sticky_bits
 from .descriptor import STRIDE_BITS
 from .layouts import event_layout, place_bits
 from .table_memory import NO_TABLE
@@ -79,7 +80,7 @@ class Registers(Component):
         m = Module()
         design = self._design
         registers = {name: one for name, one in register_map(UNIT).items() if has_register(design, name)}
-        m.submodules.port = port = RegisterPort(registers, full_words=FULL_WORDS)
+        m.submodules.port = port = RegisterPort(registers, full_words=FULL_WORDS, banks={"counters": list(COUNTERS)})
         for name in axi_lite_members(""):
             inside, outside = getattr(port, name), getattr(self, name)
             m.d.comb += outside.eq(inside) if self.signature.members[name].flow == Out else inside.eq(outside)
@@ -110,14 +111,17 @@ class Registers(Component):
             {name: design.lanes.bit_length() if event == "saturated" else 1 for name, event in COUNTERS.items()}
         )
         # The number of saturated elements in a clock is a sum of many bits: it is counted a clock late.
-        saturated = Signal(range(design.lanes + 1), reset_less=True)
+        saturated = Signal(range(design.lanes + 1))
         m.d.sync += saturated.eq(sum(events.saturated[1:], events.saturated[0]))
         for name, event in COUNTERS.items():
-            m.d.comb += [
-                counters.steps[name].eq(saturated if event == "saturated" else events[event]),
-                port.values[name].eq(counters.shown[name]),
-            ]
-        m.d.comb += [counters.snapshot.eq(control & port.word[1]), counters.clear.eq(control & port.word[2])]
+            m.d.comb += counters.steps[name].eq(saturated if event == "saturated" else events[event])
+        m.d.comb += [
+            counters.snapshot.eq(control & port.word[1]),
+            counters.clear.eq(control & port.word[2]),
+            counters.index.eq(port.index),
+            port.banks.counters.eq(counters.shown),
+            port.waiting.eq(counters.waiting),
+        ]
 
         major, minor, patch = (int(part) for part in __version__.split("."))
         address_width = design.address_width if design.storage == "external" else 0

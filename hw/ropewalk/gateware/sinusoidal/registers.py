@@ -7,9 +7,10 @@ from ... import __version__
 from ...designs.sinusoidal import SinusoidalDesign
 from ..axi_lite import axi_lite_members
 from ..component import Component
+from ..counters import Counters
 from ..register_map import register_map
-from ..register_port import Counters, RegisterPort, sticky_bits
-from ..slot_store import NO_SLOT
+from ..register_port import RegisterPort, sticky_bits
+from ..slot_loader import NO_SLOT
 from .engine import LOADER_MEMBERS
 from .layouts import event_layout
 from .store import SlotStore
@@ -63,7 +64,9 @@ class Registers(Component):
     def elaborate(self, platform) -> Module:  # noqa: D102
         m = Module()
         design = self._design
-        m.submodules.port = port = RegisterPort(register_map(UNIT), full_words=FULL_WORDS)
+        m.submodules.port = port = RegisterPort(
+            register_map(UNIT), full_words=FULL_WORDS, banks={"counters": list(COUNTERS)}
+        )
         for name, member in axi_lite_members("").items():
             inside, outside = getattr(port, name), getattr(self, name)
             m.d.comb += outside.eq(inside) if member.flow == Out else inside.eq(outside)
@@ -95,12 +98,18 @@ class Registers(Component):
             m.d.sync += offset.eq(port.word)
 
         # The number of saturated elements in a clock is a sum of many bits: it is counted a clock late.
-        saturated = Signal(range(design.elements + 1), reset_less=True)
+        saturated = Signal(range(design.elements + 1))
         m.d.sync += saturated.eq(sum(self.events.saturated[1:], self.events.saturated[0]))
         m.submodules.counters = counters = Counters(
             {name: len(saturated) if event == "saturated" else 1 for name, event in COUNTERS.items()}
         )
-        m.d.comb += [counters.snapshot.eq(bit("control", 1)), counters.clear.eq(bit("control", 2))]
+        m.d.comb += [
+            counters.snapshot.eq(bit("control", 1)),
+            counters.clear.eq(bit("control", 2)),
+            counters.index.eq(port.index),
+            port.banks.counters.eq(counters.shown),
+            port.waiting.eq(counters.waiting),
+        ]
         for name, event in COUNTERS.items():
             m.d.comb += counters.steps[name].eq(saturated if event == "saturated" else self.events[event])
 
@@ -128,7 +137,6 @@ class Registers(Component):
             "status": sticky,
             "offset": offset,
             "load_state": Cat(self.loading, self.busy, self.scanning, Signal(5), refused, Signal(5), self.words),
-            **{name: counters.shown[name] for name in COUNTERS},
             "geometry_crc": self.crc,
         }
         m.d.comb += [port.values[name].eq(value) for name, value in values.items()]

@@ -18,7 +18,7 @@ from ...geometry.sinusoidal import MAX_ROW_OFFSET
 from ...tables.sinusoidal_words import HEADER_WORDS, NO_ROW, shape_words
 from ...tables.steps import amplitude_word
 from ..component import Component
-from ..slot_store import BUSY, NOT_BEGUN, NOTHING, OUT_OF_RANGE, WRONG_COUNT
+from ..slot_loader import BUSY, NOT_BEGUN, NOTHING, OUT_OF_RANGE, WRONG_COUNT
 from .contents import PLACES, STEP_BITS
 from .layouts import header_layout
 
