@@ -189,7 +189,10 @@ class BlockRam(Component):
             m.d.comb += self.data.eq(output)
             m.d.sync += output.eq(word)
             return m
-        memory = Memory(shape=unsigned(self._width), depth=self._depth, init=self._words)
+        # No word is read while it is written, so that no logic need say what is read then.
+        memory = Memory(
+            shape=unsigned(self._width), depth=self._depth, init=self._words, attrs={"no_rw_check": 1}
+        )
         m.submodules[self._name] = memory
         write = memory.write_port()
         read = memory.read_port()

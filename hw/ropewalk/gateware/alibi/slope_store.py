@@ -4,7 +4,7 @@ Two banks: a load goes to the one that no row is using, and a commit changes the
 the memory holds, in clocks in which no row reads it.
 """
 
-from amaranth.hdl import Cat, Module, Mux, Signal
+from amaranth.hdl import Cat, Module, ResetInserter, Signal
 from amaranth.lib import (
     crc,  # pyright: ignore[reportAttributeAccessIssue]  (the stubs leave it out)
     wiring,
@@ -37,15 +37,16 @@ class SlopeStore(Component):
     slope : Out
         The slope, :attr:`latency` clocks later.
     idle : In
-        No beat is taken in this clock, so that ``address`` need not be read.
+        ``address`` need not be read in the next clock.
     hold : Out
-        No beat may be taken in this clock. It comes from a register.
+        No beat may be taken in the next clock. It comes from a register.
     heads, bank : Out
         How many heads have slopes, and in which bank: for a row that is taken in this clock.
-    taken, retired : In
-        A row is taken; a row's last slope has been read.
+    taken, ended, dropped : In
+        A row is taken; a row's slope is read for the last time; a row that was taken reads none.
     begin, begin_heads, word_valid, word, commit : In
-        A load: how many heads, then two words for each, then the commit.
+        A load: how many heads, then two words for each, then the commit. None comes within two clocks of the one
+        before, and what it brings is there in the clock before it too.
     refusal : Out
         What is asked for in this clock is refused.
     refused, loading, busy, scanning, words, crc : Out
@@ -69,7 +70,8 @@ class SlopeStore(Component):
             "heads": Out(range(design.capacity + 1)),
             "bank": Out(1),
             "taken": In(1),
-            "retired": In(1),
+            "ended": In(1),
+            "dropped": In(1),
             "begin": In(1),
             "begin_heads": In(32),
             "word_valid": In(1),
@@ -100,12 +102,12 @@ class SlopeStore(Component):
             self.bank.eq(bank),
         ]
         if design.registers:
-            changed = self._load(m, memory, heads, bank)
-            self._scan(m, memory, heads, bank, changed)
+            committed = self._load(m, memory, heads, bank)
+            self._scan(m, memory, heads, bank, committed)
         return m
 
     def _load(self, m: Module, memory: BlockRam, heads: Signal, bank: Signal) -> Signal:
-        """Takes the words of a load into the other bank and commits it; high in the clock of a commit."""
+        """Takes the words of a load into the other bank and commits it; high in the clock after a commit."""
         design = self._design
         target = Signal(heads.shape(), reset_less=True)
         low = Signal(32, reset_less=True)
@@ -115,22 +117,41 @@ class SlopeStore(Component):
         # The other bank holds what was in use before the last commit. Rows taken before that may still need it.
         taken, retired = Signal(IN_FLIGHT_BITS), Signal(IN_FLIGHT_BITS)
         fence = Signal(IN_FLIGHT_BITS, reset_less=True)
-        fenced = Signal()
+        fenced, committed = Signal(), Signal()
         with m.If(self.taken):
             m.d.sync += taken.eq(taken + 1)
-        with m.If(self.retired):
-            m.d.sync += retired.eq(retired + 1)
+        # One row may end in the clock in which another one is dropped.
+        gone = Signal(2)
+        m.d.sync += [gone.eq(self.ended + self.dropped), retired.eq(retired + gone)]
         with m.If(fenced & (retired == fence)):
             m.d.sync += fenced.eq(0)
+        # The last row that has the old slopes may have been taken in the clock of the commit.
+        m.d.sync += committed.eq(changed)
+        with m.If(committed):
+            m.d.sync += [fence.eq(taken), fenced.eq(1)]
         m.d.comb += self.busy.eq(fenced | self.scanning)
 
         def refuse(why: int) -> None:
             m.d.comb += self.refusal.eq(1)
             m.d.sync += self.refused.eq(why)
 
+        # What depends on wide words is found in the clock before it is asked for.
+        no_such_count, right_count, more, all_counted, out_of_range = (
+            Signal(name=name, reset_less=True)
+            for name in ("no_such_count", "right_count", "more", "all_counted", "out_of_range")
+        )
+        word = Cat(low, self.word)
+        m.d.sync += [
+            no_such_count.eq((self.begin_heads == 0) | (self.begin_heads > design.capacity)),
+            right_count.eq(self.words == 2 * target),
+            more.eq(self.words < 2 * target),
+            all_counted.eq(self.words == 0xFFFF),
+            out_of_range.eq(word[design.slope_bits :] != 0),
+        ]
+
         with m.If(self.begin):
             m.d.sync += self.loading.eq(0)
-            with m.If((self.begin_heads == 0) | (self.begin_heads > design.capacity)):
+            with m.If(no_such_count):
                 refuse(NO_SUCH_COUNT)
             with m.Elif(self.busy):
                 refuse(BUSY)
@@ -144,7 +165,6 @@ class SlopeStore(Component):
                 ]
 
         # Words beyond those of the heads are counted and not written: commit refuses them.
-        word = Cat(low, self.word)
         m.d.comb += [
             memory.write_address.eq(Cat(self.words[1 : slope_address_bits(design)], ~bank)),
             memory.write_data.eq(word),
@@ -152,11 +172,11 @@ class SlopeStore(Component):
         with m.If(self.word_valid & ~self.loading):
             refuse(NOT_BEGUN)
         with m.If(self.word_valid & self.loading):
-            with m.If(self.words != 0xFFFF):
+            with m.If(~all_counted):
                 m.d.sync += self.words.eq(self.words + 1)
             with m.If(self.words[0]):
-                m.d.comb += memory.write_enable.eq(self.words < 2 * target)
-                with m.If(word[design.slope_bits :] != 0):
+                m.d.comb += memory.write_enable.eq(more)
+                with m.If(out_of_range):
                     m.d.sync += bad.eq(1)
             with m.Else():
                 m.d.sync += low.eq(self.word)
@@ -164,51 +184,58 @@ class SlopeStore(Component):
             m.d.sync += self.loading.eq(0)
             with m.If(~self.loading):
                 refuse(NOT_BEGUN)
-            with m.Elif(self.words != 2 * target):
+            with m.Elif(~right_count):
                 refuse(WRONG_COUNT)
             with m.Elif(bad):
                 refuse(OUT_OF_RANGE)
             with m.Else():
                 m.d.comb += changed.eq(1)
-                m.d.sync += [heads.eq(target), bank.eq(~bank), fence.eq(taken + self.taken), fenced.eq(1)]
-        return changed
+                m.d.sync += [heads.eq(target), bank.eq(~bank)]
+        return committed
 
-    def _scan(self, m: Module, memory: BlockRam, heads: Signal, bank: Signal, changed: Signal) -> None:
+    def _scan(self, m: Module, memory: BlockRam, heads: Signal, bank: Signal, committed: Signal) -> None:
         """Computes the CRC of slopes that are new."""
         design = self._design
         pending = Signal(init=1, reset_less=True)
         value = Signal(32, reset_less=True)
-        processor = m.submodules.crc = crc.catalog.CRC32_ETHERNET(data_width=32).create()
-        head = Signal(heads.shape(), reset_less=True)
+        # An octet per clock: with more the sums of so many bits would be slow.
+        processor = crc.catalog.CRC32_ETHERNET(data_width=8).create()
+        running, wanted, asked, arrives, summing = (
+            Signal(name=name) for name in ("running", "wanted", "asked", "arrives", "summing")
+        )
+        m.submodules.crc = ResetInserter(~running)(processor)
         entry = Signal(64, reset_less=True)
+        octet = Signal(3, reset_less=True)
         turn = Signal(range(SCAN_CLOCKS))
-        m.d.comb += [self.scanning.eq(pending), self.crc.eq(Mux(pending, 0, value))]
+        m.d.comb += [self.scanning.eq(pending), self.crc.eq(value)]
         m.d.sync += [turn.eq(turn + 1), self.hold.eq(pending & (turn == 0))]
-        with m.If(changed):
-            m.d.sync += pending.eq(1)
-        with m.FSM():
-            with m.State("IDLE"):
-                m.d.sync += head.eq(0)
-                with m.If(pending):
-                    m.d.comb += processor.start.eq(1)
-                    m.next = "ASK"
-            with m.State("ASK"), m.If(self.idle):
-                m.d.comb += memory.address.eq(Cat(head[: slope_address_bits(design) - 1], bank))
-                m.next = "READ"
-            with m.State("READ"):
-                m.next = "ENTRY"
-            with m.State("ENTRY"):
-                m.d.sync += entry.eq(memory.data)
-                m.next = "LOW"
-            with m.State("LOW"):
-                m.d.comb += [processor.valid.eq(1), processor.data.eq(entry[:32])]
-                m.next = "HIGH"
-            with m.State("HIGH"):
-                m.d.comb += [processor.valid.eq(1), processor.data.eq(entry[32:])]
-                m.d.sync += head.eq(head + 1)
-                m.next = "ASK"
-                with m.If(head + 1 == heads):
-                    m.next = "DONE"
-            with m.State("DONE"):
-                m.d.sync += [value.eq(processor.crc), pending.eq(0)]
-                m.next = "IDLE"
+
+        # Head by head. An entry is asked for in a clock in which no row reads the memory.
+        head, last_head = Signal(heads.shape(), reset_less=True), Signal(heads.shape(), reset_less=True)
+        is_last = Signal(reset_less=True)
+        asked_before = Signal(BlockRam.latency - 1)
+        m.d.sync += [
+            last_head.eq(heads - 1),
+            is_last.eq(head == last_head),
+            asked.eq(wanted & self.idle),
+            Cat(asked_before, arrives).eq(Cat(asked, asked_before)),
+        ]
+        with m.If(asked):
+            m.d.comb += memory.address.eq(Cat(head[: slope_address_bits(design) - 1], bank))
+        with m.If(~running):
+            m.d.sync += [running.eq(pending), wanted.eq(pending), head.eq(0)]
+        with m.Elif(self.idle):
+            m.d.sync += wanted.eq(0)
+        with m.If(arrives):
+            m.d.sync += [entry.eq(memory.data), octet.eq(0), summing.eq(1)]
+
+        m.d.comb += [processor.data.eq(entry[:8]), processor.valid.eq(summing)]
+        done = Signal()
+        with m.If(summing):
+            m.d.sync += [entry.eq(entry >> 8), octet.eq(octet + 1)]
+            with m.If(octet.all()):
+                m.d.sync += [summing.eq(0), head.eq(head + 1), wanted.eq(~is_last), done.eq(is_last)]
+        with m.If(done):
+            m.d.sync += [value.eq(processor.crc), pending.eq(0), running.eq(0), done.eq(0)]
+        with m.If(committed):
+            m.d.sync += [pending.eq(1), value.eq(0)]
