@@ -4,15 +4,13 @@ Two banks: a load goes to the one that no row is using, and a commit changes the
 the memory holds, in clocks in which no row reads it.
 """
 
-from amaranth.hdl import Cat, Module, ResetInserter, Signal
-from amaranth.lib import (
-    crc,  # pyright: ignore[reportAttributeAccessIssue]  (the stubs leave it out)
-    wiring,
-)
+from amaranth.hdl import Cat, Module, Mux, Signal
+from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from ...designs.alibi import AlibiDesign
 from ..component import Component
+from ..crc32 import crc32_after
 from ..primitives import BlockRam
 from .contents import slope_contents
 from .layouts import slope_address_bits
@@ -141,8 +139,12 @@ class SlopeStore(Component):
             for name in ("no_such_count", "right_count", "more", "all_counted", "out_of_range")
         )
         word = Cat(low, self.word)
+        bits = len(heads) - 1
         m.d.sync += [
-            no_such_count.eq((self.begin_heads == 0) | (self.begin_heads > design.capacity)),
+            # The capacity is a power of two: it is the only number with its bit that is right.
+            no_such_count.eq(
+                self.begin_heads[bits + 1 :].any() | (self.begin_heads[bits] == self.begin_heads[:bits].any())
+            ),
             right_count.eq(self.words == 2 * target),
             more.eq(self.words < 2 * target),
             all_counted.eq(self.words == 0xFFFF),
@@ -198,44 +200,47 @@ class SlopeStore(Component):
         design = self._design
         pending = Signal(init=1, reset_less=True)
         value = Signal(32, reset_less=True)
-        # An octet per clock: with more the sums of so many bits would be slow.
-        processor = crc.catalog.CRC32_ETHERNET(data_width=8).create()
-        running, wanted, asked, arrives, summing = (
-            Signal(name=name) for name in ("running", "wanted", "asked", "arrives", "summing")
-        )
-        m.submodules.crc = ResetInserter(~running)(processor)
-        entry = Signal(64, reset_less=True)
-        octet = Signal(3, reset_less=True)
         turn = Signal(range(SCAN_CLOCKS))
         m.d.comb += [self.scanning.eq(pending), self.crc.eq(value)]
         m.d.sync += [turn.eq(turn + 1), self.hold.eq(pending & (turn == 0))]
 
         # Head by head. An entry is asked for in a clock in which no row reads the memory.
+        resting, wanted, asked, arrives = Signal(init=1), Signal(), Signal(), Signal()
+        asked_before = Signal(BlockRam.latency - 1)
         head, last_head = Signal(heads.shape(), reset_less=True), Signal(heads.shape(), reset_less=True)
         is_last = Signal(reset_less=True)
-        asked_before = Signal(BlockRam.latency - 1)
         m.d.sync += [
-            last_head.eq(heads - 1),
-            is_last.eq(head == last_head),
             asked.eq(wanted & self.idle),
             Cat(asked_before, arrives).eq(Cat(asked, asked_before)),
+            last_head.eq(heads - 1),
+            is_last.eq(head == last_head),
         ]
         with m.If(asked):
             m.d.comb += memory.address.eq(Cat(head[: slope_address_bits(design) - 1], bank))
-        with m.If(~running):
-            m.d.sync += [running.eq(pending), wanted.eq(pending), head.eq(0)]
-        with m.Elif(self.idle):
-            m.d.sync += wanted.eq(0)
-        with m.If(arrives):
-            m.d.sync += [entry.eq(memory.data), octet.eq(0), summing.eq(1)]
 
-        m.d.comb += [processor.data.eq(entry[:8]), processor.valid.eq(summing)]
-        done = Signal()
+        # An octet per clock: with more the sums of so many bits would be slow.
+        summing, done = Signal(), Signal()
+        entry = Signal(64, reset_less=True)
+        octet = Signal(3, reset_less=True)
+        after = Signal(32, reset_less=True)
+        at_end = summing & octet.all()
+        m.d.sync += [
+            resting.eq(Mux(resting, ~pending, done)),
+            wanted.eq(Mux(resting, pending, (wanted & ~self.idle) | (at_end & ~is_last))),
+            summing.eq(arrives | (summing & ~at_end)),
+            done.eq(at_end & is_last),
+            entry.eq(Mux(arrives, memory.data, entry >> 8)),
+            octet.eq(octet + 1),
+        ]
+        with m.If(arrives):
+            m.d.sync += octet.eq(0)
         with m.If(summing):
-            m.d.sync += [entry.eq(entry >> 8), octet.eq(octet + 1)]
-            with m.If(octet.all()):
-                m.d.sync += [summing.eq(0), head.eq(head + 1), wanted.eq(~is_last), done.eq(is_last)]
+            m.d.sync += after.eq(crc32_after(after ^ entry[:8], 8))
+        with m.If(at_end):
+            m.d.sync += head.eq(head + 1)
+        with m.If(resting):
+            m.d.sync += [after.eq(0), head.eq(0)]
         with m.If(done):
-            m.d.sync += [value.eq(processor.crc), pending.eq(0), running.eq(0), done.eq(0)]
+            m.d.sync += [value.eq(after), pending.eq(0)]
         with m.If(committed):
-            m.d.sync += [pending.eq(1), value.eq(0)]
+            m.d.sync += [value.eq(0), pending.eq(1)]
