@@ -64,7 +64,7 @@ def test_rows_keep_the_slopes_that_they_were_taken_with(engine, unit, designs):
     """A load is committed while rows run: each row has the old slopes or the new, and none a mixture."""
     design = designs["usual"]
     words = tuple(slope_words(alibi_slopes(12, 16.0), 8))
-    stream = random_rows(design, 150 if engine == "amaranth" else 600, seed=3, errors=False)
+    stream = random_rows(design, 300 if engine == "amaranth" else 600, seed=3, errors=False)
     script = UnitScript(
         meanwhile=(*load_slopes(words, start=50), *load_slopes(design.slope_words), *load_slopes(words), *read_crc())
     )
@@ -92,7 +92,8 @@ def test_rows_that_are_dropped_while_others_end_do_not_hold_up_loads(engine, uni
     count = np.where(np.arange(rows) % 3 == 1, 0, 1 + np.arange(rows) % 9)
     descriptors = row_descriptors(head=0, query=np.full(rows, 9), first=0, count=count, tag=1)
     stream = whole_rows(design, descriptors, [np.arange(n) for n in count])
-    script = UnitScript(registers=read_crc(), meanwhile=(*load_slopes(words, start=400), *read_crc(), read("load_state")))
+    late = (*load_slopes(words, start=400), *read_crc(), read("load_state"))
+    script = UnitScript(registers=read_crc(), meanwhile=late)
     out = unit(engine, "usual")(stream, script=script)
     assert out.beats == sum(-(-n // 4) for n in count.tolist())
     assert out.answers[-1].value & BUSY_BIT == 0

@@ -142,8 +142,7 @@ class BiasAdder(Component):
         return Cat(~is_negative & (is_far | is_near), is_negative & is_far)
 
     def _whole(self, m: Module, lane: int, bias: Signal, mirrored: Value, nothing: Value) -> tuple[Signal, Rounding]:
-        """The bias, one clock later, mirrored behind the query where it must be, without its fraction; what the fraction
-        rounds to."""
+        """The bias of a lane, one clock later: mirrored where it must be, and without its fraction; how that is rounded."""
         whole = Signal(signed(self._design.bias_bits), name=f"whole_{lane}", reset_less=True)
         half, nothing_low, nothing_high = (
             Signal(name=f"{name}_{lane}", reset_less=True) for name in ("half", "nothing_low", "nothing_high")
@@ -218,7 +217,7 @@ class BiasAdder(Component):
     ) -> None:
         """The sum of one lane, and its saturation. ``high``, ``low`` and ``filled`` come with the sum."""
         fmt = self._design.data
-        # Two more bits below make the carry: of the lower one if both are 0, of the upper one if that comes or the half.
+        # Two more bits below make the carry: the lower one if both are set, the upper one if that does or the half.
         both = Cat(up.low, up.half, score).as_signed() + Cat(up.high, 1, whole).as_signed()
         total = Signal(signed(max(fmt.width, len(whole)) + 1), name=f"total_{lane}", reset_less=True)
         m.d.sync += total.eq(both >> 2)
@@ -258,7 +257,7 @@ def _any_later(m: Module, bits: Value, *, name: str) -> Value:
 
 
 def _is_negative(sign: Value, far: Value, low: Value, lane: int):
-    """Whether a key plus ``lane`` is below 0, without an adder: ``far`` if the key is not -1 to -lanes, else by ``low``."""
+    """Whether a key plus ``lane`` is below 0: its ``sign`` says so if it is ``far`` from -1, else ``low``."""
     return sign & (far | (low + lane < 1 << len(low)))
 
 

@@ -106,7 +106,7 @@ class RowFramer(Component):
         return m
 
     def _arrive(self, m: Module, arrival, waiting: Signal, *, at_work: Signal, ends: Value, current) -> None:
-        """A beat waits in a register, with what can be said of it without its row; ``ends`` says that it is its last."""
+        """A beat waits in a register, with what can be said of it without its row; ``ends``: it is the last of that."""
         packet = self.packet.payload
         octets = self._design.container_bits // 8
         lanes = [packet.keep[octets * lane : octets * (lane + 1)] for lane in range(self._design.lanes)]

@@ -62,6 +62,7 @@ class RowPort(Component):
         m = Module()
         design = self._design
 
+        taken = Signal(descriptor_layout(), reset_less=True)
         # Which stages hold a row. In the last one it either stays, or leaves for the row at work in this clock.
         is_taken, is_checked, stays, leaves = (
             Signal(name=name) for name in ("is_taken", "is_checked", "stays", "leaves")
@@ -85,11 +86,14 @@ class RowPort(Component):
         # A synchronous reset of the register, since it comes late.
         with m.If(self.frame.ready):
             m.d.sync += full.eq(0)
+        # The tag of the row on offer, which beats are compared with, is a register of its own.
+        tag, checked_tag = Signal(8, reset_less=True), Signal(8, reset_less=True)
+        with m.If(self.frame.ready | ~self.frame.valid):
+            m.d.sync += tag.eq(Mux(full, checked_tag, taken.tag))
         with m.If(self.descriptor.ready):
             m.d.sync += is_taken.eq(self.descriptor.valid)
 
         # Stage 0: as it was taken.
-        taken = Signal(descriptor_layout(), reset_less=True)
         mode = Signal(2, reset_less=True)
         heads = Signal(self.heads.shape(), reset_less=True)
         bank = Signal(reset_less=True)
@@ -136,7 +140,7 @@ class RowPort(Component):
                 checked.symmetric.eq(mode == SYMMETRIC),
                 # Without the last score and two beats: then a row of one or two beats is below 0.
                 Cat(checked_frame.tail, checked_frame.third, few).eq(left),
-                checked_frame.tag.eq(taken.tag),
+                checked_tag.eq(taken.tag),
                 is_mpt.eq(mode == MPT),
                 is_absolute.eq(mode == ABSOLUTE),
                 last_key.eq(before_end),
@@ -174,6 +178,7 @@ class RowPort(Component):
             offered.single.eq(few & ~checked_frame.third[0]),
             offered.double.eq(few & checked_frame.third[0]),
             self.frame.payload.eq(Mux(stays, measured_frame, offered)),
+            self.frame.payload.tag.eq(tag),
             self.frame.valid.eq(enters | stays),
         ]
 

@@ -4,22 +4,19 @@ Two banks: a load goes to the one that no row is using, and a commit changes the
 the memory holds, in clocks in which no row reads it.
 """
 
-from amaranth.hdl import Cat, Module, Mux, Signal
+from amaranth.hdl import Cat, Module, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from ...designs.alibi import AlibiDesign
 from ..component import Component
-from ..crc32 import crc32_after
 from ..primitives import BlockRam
 from .contents import slope_contents
 from .layouts import slope_address_bits
+from .slope_scan import SlopeScan
 
 NOTHING, BUSY, NO_SUCH_COUNT, NOT_BEGUN, WRONG_COUNT, OUT_OF_RANGE = range(6)
 """Why a load was refused."""
-
-SCAN_CLOCKS = 64
-"""The CRC takes one clock in so many from the rows, while it is computed and a row is under way all the time."""
 
 IN_FLIGHT_BITS = 4
 """Fewer than 16 rows can have been taken and not ended."""
@@ -43,8 +40,8 @@ class SlopeStore(Component):
     taken, ended, dropped : In
         A row is taken; a row's slope is read for the last time; a row that was taken reads none.
     begin, begin_heads, word_valid, word, commit : In
-        A load: how many heads, then two words for each, then the commit. None comes within two clocks of the one
-        before, and what it brings is there in the clock before it too.
+        A load: how many heads, then two words for each, then the commit. There are two clocks and more between them.
+        What one brings is there from the clock before it to the clock after it.
     refusal : Out
         What is asked for in this clock is refused.
     refused, loading, busy, scanning, words, crc : Out
@@ -99,148 +96,118 @@ class SlopeStore(Component):
             self.heads.eq(heads),
             self.bank.eq(bank),
         ]
-        if design.registers:
-            committed = self._load(m, memory, heads, bank)
-            self._scan(m, memory, heads, bank, committed)
+        if not design.registers:
+            return m
+        committed = self._load(m, memory, heads, bank)
+        m.submodules.scan = scan = SlopeScan(design)
+        m.d.comb += [
+            scan.heads.eq(heads),
+            scan.changed.eq(committed),
+            scan.idle.eq(self.idle),
+            self.hold.eq(scan.hold),
+            scan.slope.eq(memory.data),
+            self.scanning.eq(scan.scanning),
+            self.crc.eq(scan.crc),
+            self.busy.eq(self._is_in_use(m, committed) | scan.scanning),
+        ]
+        with m.If(scan.asked):
+            m.d.comb += memory.address.eq(Cat(scan.head[: slope_address_bits(design) - 1], bank))
         return m
 
-    def _load(self, m: Module, memory: BlockRam, heads: Signal, bank: Signal) -> Signal:
-        """Takes the words of a load into the other bank and commits it; high in the clock after a commit."""
-        design = self._design
-        target = Signal(heads.shape(), reset_less=True)
-        low = Signal(32, reset_less=True)
-        bad = Signal(reset_less=True)
-        changed = Signal()
-
-        # The other bank holds what was in use before the last commit. Rows taken before that may still need it.
-        taken, retired = Signal(IN_FLIGHT_BITS), Signal(IN_FLIGHT_BITS)
+    def _is_in_use(self, m: Module, committed: Signal) -> Signal:
+        """Whether a row may still need the bank that was in use before the last commit."""
+        taken, gone = Signal(IN_FLIGHT_BITS), Signal(IN_FLIGHT_BITS)
         fence = Signal(IN_FLIGHT_BITS, reset_less=True)
-        fenced, committed = Signal(), Signal()
+        fenced = Signal()
+        # One row may end in the clock in which another one is dropped.
+        going = Signal(2)
+        m.d.sync += [going.eq(self.ended + self.dropped), gone.eq(gone + going)]
         with m.If(self.taken):
             m.d.sync += taken.eq(taken + 1)
-        # One row may end in the clock in which another one is dropped.
-        gone = Signal(2)
-        m.d.sync += [gone.eq(self.ended + self.dropped), retired.eq(retired + gone)]
-        with m.If(fenced & (retired == fence)):
+        with m.If(fenced & (gone == fence)):
             m.d.sync += fenced.eq(0)
-        # The last row that has the old slopes may have been taken in the clock of the commit.
-        m.d.sync += committed.eq(changed)
+        # The last row that has the old slopes may have been taken in the clock before.
         with m.If(committed):
             m.d.sync += [fence.eq(taken), fenced.eq(1)]
-        m.d.comb += self.busy.eq(fenced | self.scanning)
+        return fenced
 
-        def refuse(why: int) -> None:
-            m.d.comb += self.refusal.eq(1)
-            m.d.sync += self.refused.eq(why)
+    def _load(self, m: Module, memory: BlockRam, heads: Signal, bank: Signal) -> Signal:
+        """Takes the words of a load into the other bank and commits it; high in the first clock that finds it in use.
 
+        What is asked for is refused in the same clock, or acts in the next one.
+        """
+        design = self._design
         # What depends on wide words is found in the clock before it is asked for.
-        no_such_count, right_count, more, all_counted, out_of_range = (
-            Signal(name=name, reset_less=True)
-            for name in ("no_such_count", "right_count", "more", "all_counted", "out_of_range")
+        no_such_count, out_of_range, all_counted, none_left = (
+            Signal(name=name, reset_less=True) for name in ("no_such_count", "out_of_range", "all_counted", "none_left")
         )
+        low = Signal(32, reset_less=True)
         word = Cat(low, self.word)
-        bits = len(heads) - 1
+        left = Signal(len(heads) + 1, reset_less=True)
+        top = len(heads) - 1
         m.d.sync += [
-            # The capacity is a power of two: it is the only number with its bit that is right.
+            # The capacity is a power of two: of the numbers with its bit it is the only one that is right.
             no_such_count.eq(
-                self.begin_heads[bits + 1 :].any() | (self.begin_heads[bits] == self.begin_heads[:bits].any())
+                self.begin_heads[top + 1 :].any() | (self.begin_heads[top] == self.begin_heads[:top].any())
             ),
-            right_count.eq(self.words == 2 * target),
-            more.eq(self.words < 2 * target),
-            all_counted.eq(self.words == 0xFFFF),
-            out_of_range.eq(word[design.slope_bits :] != 0),
+            out_of_range.eq(word[design.slope_bits :].any()),
+            all_counted.eq(self.words.all()),
+            none_left.eq(left == 0),
         ]
 
-        with m.If(self.begin):
-            m.d.sync += self.loading.eq(0)
-            with m.If(no_such_count):
-                refuse(NO_SUCH_COUNT)
-            with m.Elif(self.busy):
-                refuse(BUSY)
-            with m.Else():
-                m.d.sync += [
-                    self.loading.eq(1),
-                    self.refused.eq(NOTHING),
-                    self.words.eq(0),
-                    bad.eq(0),
-                    target.eq(self.begin_heads),
-                ]
+        target = Signal(heads.shape(), reset_less=True)
+        too_many, bad = Signal(reset_less=True), Signal(reset_less=True)
+        begins, begun, comes, ends, changed = (
+            Signal(name=name) for name in ("begins", "begun", "comes", "ends", "changed")
+        )
+        wrong_count = too_many | ~none_left
+        m.d.sync += [
+            begins.eq(self.begin),
+            begun.eq(self.begin & ~no_such_count & ~self.busy),
+            comes.eq(self.word_valid & self.loading),
+            ends.eq(self.commit),
+            changed.eq(self.commit & self.loading & ~wrong_count & ~bad),
+            self.loading.eq(begun | (self.loading & ~begins & ~ends)),
+        ]
+        for asked, why in (
+            (self.commit & bad, OUT_OF_RANGE),
+            (self.commit & wrong_count, WRONG_COUNT),
+            ((self.commit | self.word_valid) & ~self.loading, NOT_BEGUN),
+            (self.begin & self.busy, BUSY),
+            (self.begin & no_such_count, NO_SUCH_COUNT),
+        ):
+            with m.If(asked):
+                m.d.comb += self.refusal.eq(1)
+                m.d.sync += self.refused.eq(why)
 
+        with m.If(begun):
+            m.d.sync += [
+                self.refused.eq(NOTHING),
+                self.words.eq(0),
+                left.eq(self.begin_heads << 1),
+                target.eq(self.begin_heads),
+                too_many.eq(0),
+                bad.eq(0),
+            ]
         # Words beyond those of the heads are counted and not written: commit refuses them.
         m.d.comb += [
             memory.write_address.eq(Cat(self.words[1 : slope_address_bits(design)], ~bank)),
             memory.write_data.eq(word),
+            memory.write_enable.eq(comes & self.words[0] & ~none_left),
         ]
-        with m.If(self.word_valid & ~self.loading):
-            refuse(NOT_BEGUN)
-        with m.If(self.word_valid & self.loading):
+        with m.If(comes):
             with m.If(~all_counted):
                 m.d.sync += self.words.eq(self.words + 1)
-            with m.If(self.words[0]):
-                m.d.comb += memory.write_enable.eq(more)
-                with m.If(out_of_range):
-                    m.d.sync += bad.eq(1)
+            with m.If(none_left):
+                m.d.sync += too_many.eq(1)
             with m.Else():
+                m.d.sync += left.eq(left - 1)
+            with m.If(~self.words[0]):
                 m.d.sync += low.eq(self.word)
-        with m.If(self.commit):
-            m.d.sync += self.loading.eq(0)
-            with m.If(~self.loading):
-                refuse(NOT_BEGUN)
-            with m.Elif(~right_count):
-                refuse(WRONG_COUNT)
-            with m.Elif(bad):
-                refuse(OUT_OF_RANGE)
-            with m.Else():
-                m.d.comb += changed.eq(1)
-                m.d.sync += [heads.eq(target), bank.eq(~bank)]
+            with m.Elif(out_of_range):
+                m.d.sync += bad.eq(1)
+        committed = Signal()
+        m.d.sync += committed.eq(changed)
+        with m.If(changed):
+            m.d.sync += [heads.eq(target), bank.eq(~bank)]
         return committed
-
-    def _scan(self, m: Module, memory: BlockRam, heads: Signal, bank: Signal, committed: Signal) -> None:
-        """Computes the CRC of slopes that are new."""
-        design = self._design
-        pending = Signal(init=1, reset_less=True)
-        value = Signal(32, reset_less=True)
-        turn = Signal(range(SCAN_CLOCKS))
-        m.d.comb += [self.scanning.eq(pending), self.crc.eq(value)]
-        m.d.sync += [turn.eq(turn + 1), self.hold.eq(pending & (turn == 0))]
-
-        # Head by head. An entry is asked for in a clock in which no row reads the memory.
-        resting, wanted, asked, arrives = Signal(init=1), Signal(), Signal(), Signal()
-        asked_before = Signal(BlockRam.latency - 1)
-        head, last_head = Signal(heads.shape(), reset_less=True), Signal(heads.shape(), reset_less=True)
-        is_last = Signal(reset_less=True)
-        m.d.sync += [
-            asked.eq(wanted & self.idle),
-            Cat(asked_before, arrives).eq(Cat(asked, asked_before)),
-            last_head.eq(heads - 1),
-            is_last.eq(head == last_head),
-        ]
-        with m.If(asked):
-            m.d.comb += memory.address.eq(Cat(head[: slope_address_bits(design) - 1], bank))
-
-        # An octet per clock: with more the sums of so many bits would be slow.
-        summing, done = Signal(), Signal()
-        entry = Signal(64, reset_less=True)
-        octet = Signal(3, reset_less=True)
-        after = Signal(32, reset_less=True)
-        at_end = summing & octet.all()
-        m.d.sync += [
-            resting.eq(Mux(resting, ~pending, done)),
-            wanted.eq(Mux(resting, pending, (wanted & ~self.idle) | (at_end & ~is_last))),
-            summing.eq(arrives | (summing & ~at_end)),
-            done.eq(at_end & is_last),
-            entry.eq(Mux(arrives, memory.data, entry >> 8)),
-            octet.eq(octet + 1),
-        ]
-        with m.If(arrives):
-            m.d.sync += octet.eq(0)
-        with m.If(summing):
-            m.d.sync += after.eq(crc32_after(after ^ entry[:8], 8))
-        with m.If(at_end):
-            m.d.sync += head.eq(head + 1)
-        with m.If(resting):
-            m.d.sync += [after.eq(0), head.eq(0)]
-        with m.If(done):
-            m.d.sync += [value.eq(after), pending.eq(0)]
-        with m.If(committed):
-            m.d.sync += [value.eq(0), pending.eq(1)]
