@@ -86,24 +86,30 @@ class Counters(Component):
         m.d.sync += step.eq(reduce(or_, (Mux(chosen[place], last, 0) for place, last in enumerate(before))))
 
         # Two clocks after its total was read, a counter's new total is written, and in the clock after that shown.
-        totals = m.submodules.totals = Memory(shape=unsigned(TOTAL_BITS), depth=2 << self._turn_bits, init=[])
+        totals = m.submodules.totals = Memory(shape=unsigned(TOTAL_BITS), depth=1 << self._turn_bits, init=[])
+        copies = m.submodules.copies = Memory(shape=unsigned(TOTAL_BITS), depth=1 << self._turn_bits, init=[])
         read, write = totals.read_port(domain="comb"), totals.write_port()
+        look, copy = copies.read_port(domain="comb"), copies.write_port()
         total, result = Signal(TOTAL_BITS, reset_less=True), Signal(TOTAL_BITS + 1, reset_less=True)
         written = Signal(self._turn_bits, reset_less=True)
         shown = Signal(TOTAL_BITS, reset_less=True)
-        zero, enable, resetting = Signal(init=1), Signal(init=1), Signal(init=1)
+        zero, copying, resetting = Signal(init=1), Signal(init=1), Signal(init=1)
         m.d.comb += [
-            read.addr.eq(Cat(Mux(second, self.index, turn), second)),
-            write.addr.eq(Cat(written, second)),
+            read.addr.eq(turn),
+            look.addr.eq(self.index),
+            write.addr.eq(written),
+            copy.addr.eq(written),
             write.data.eq(Mux(zero, 0, result[:TOTAL_BITS] | result[TOTAL_BITS].replicate(TOTAL_BITS))),
-            write.en.eq(enable),
+            copy.data.eq(write.data),
+            write.en.eq(~second),
+            copy.en.eq(copying & second),
             self.shown.eq(shown),
         ]
         with m.If(reading):
             m.d.sync += total.eq(read.data)
         with m.If(writing):
             m.d.sync += [result.eq(total + step), written.eq(turn), chosen.eq(chosen.rotate_left(1))]
-            m.d.sync += shown.eq(read.data)
+        m.d.sync += shown.eq(look.data)
         with m.If(resetting):
             m.d.sync += shown.eq(0)
 
@@ -121,7 +127,7 @@ class Counters(Component):
         snapshot, clear, reset = acting
         m.d.sync += [
             zero.eq((clear & second) | reset),
-            enable.eq(snapshot | second),
+            copying.eq(snapshot),
             resetting.eq(asked[2] | due[2] | reset),
         ]
         return m

@@ -191,11 +191,12 @@ class BlockRam(Component):
             m.d.comb += self.data.eq(output)
             m.d.sync += output.eq(word)
             return m
+        # No word is read while it is written, so that no logic need say what is read then.
         memory = Memory(
             shape=unsigned(contents.width),
             depth=contents.depth,
             init=contents.words,
-            attrs=dict(form.ram_attributes),
+            attrs={"no_rw_check": 1, **form.ram_attributes},
         )
         m.submodules[self._name] = memory
         write = memory.write_port()

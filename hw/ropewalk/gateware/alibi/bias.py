@@ -2,10 +2,14 @@
 
     clock  1 key  2 distance, slope  3-7 product  .. lanes  .. rounding  .. sum  .. .. saturation
 
+What a clock shows here is in registers at its end: the DSP blocks' own operand registers are the third.
+
 A beat's first key is measured and multiplied with the slope; the other lanes add the slope once, twice, ..., by a tree
 of adders. There is one multiplication per beat and none per lane, and nothing is kept from beat to beat, so a row may
 begin in every clock.
 """
+
+from typing import NamedTuple
 
 from amaranth.hdl import Cat, Module, Mux, Signal, Value, signed
 from amaranth.lib import data
@@ -24,6 +28,17 @@ HALF = SLOPE_FRACTION_BITS - 1
 SATURATION_CLOCKS = 2
 """Clocks that clipping a sum takes."""
 
+GATHERED = 8
+"""Bits of which two levels of logic say whether any is 1, or other than a sign."""
+
+
+class Rounding(NamedTuple):
+    """A bias is rounded upwards if ``half``, or if ``low`` and ``high``."""
+
+    half: Value
+    low: Value
+    high: Value
+
 
 class BiasAdder(Component):
     """Adds their biases to the scores of a beat.
@@ -35,7 +50,7 @@ class BiasAdder(Component):
     scores, index, row : In
         The beat, its number in its row, and the row.
     slope : In
-        The row's slope, one clock after the beat.
+        The row's slope, two clocks after the beat.
     result : Out
         The scores with their biases, :attr:`latency` clocks later.
     saturated : Out
@@ -64,8 +79,8 @@ class BiasAdder(Component):
 
     @property
     def latency(self) -> int:
-        """Clocks from a beat to its result: its key, the product, the lanes, rounding, sum, saturation."""
-        return 1 + self._product.latency + self._design.lane_bits + 2 + SATURATION_CLOCKS
+        """Clocks from a beat to its result: key, distance, the product, the lanes, rounding, sum, saturation."""
+        return 2 + self._product.latency + self._design.lane_bits + 2 + SATURATION_CLOCKS
 
     def elaborate(self, platform) -> Module:  # noqa: D102
         m = Module()
@@ -75,6 +90,7 @@ class BiasAdder(Component):
 
         # The beat's first key, then its distances: from the origin, for the bias, and to the query.
         key = Signal(signed(PRODUCT_DISTANCE_BITS), reset_less=True)
+        distance = Signal(signed(PRODUCT_DISTANCE_BITS), reset_less=True)
         origin = Signal(DISTANCE_BITS, reset_less=True)
         query = Signal(DISTANCE_BITS, reset_less=True)
         row_flags = Cat(self.row.causal, self.row.symmetric, self.row.error)
@@ -82,63 +98,91 @@ class BiasAdder(Component):
             key.eq(self.row.first + (self.index << design.lane_bits)),
             origin.eq(self.row.origin),
             query.eq(self.row.query),
+            distance.eq(key - origin),
         ]
-        m.d.comb += [product.distance.eq(key - origin), product.slope.eq(self.slope)]
-        flags = self._flags(m, key, query, delayed(m, row_flags, 3, name="row_flags"))
-        flags_age = 4
+        m.d.comb += [product.distance.eq(distance), product.slope.eq(self.slope)]
+        flags = self._flags(m, key, query, delayed(m, row_flags, 5, name="row_flags"))
+        flags_age = 6
 
-        # The product, and whether it saturates every score by itself.
+        # The product, and then the lanes.
         bias_shape = signed(SLOPE_FRACTION_BITS + design.bias_bits)
         first = Signal(bias_shape)
-        exact = product.product
-        below_at = SLOPE_FRACTION_BITS + design.bias_bits - 1
-        far = exact[below_at:-1]
-        below = (far ^ exact[-1].replicate(len(far))).any()
-        above = below | exact[SLOPE_FRACTION_BITS + design.data_width : below_at].any()
-        m.d.comb += first.eq(exact)
+        m.d.comb += first.eq(product.product)
         slope = delayed(m, self.slope, product.latency, name="slope")
         biases = self._lanes(m, first, slope, bias_shape)
-        age = 1 + product.latency + design.lane_bits
-        force = Cat(~exact[-1] & above, exact[-1] & below)
-        high, low = delayed(m, force, design.lane_bits, name="force")
+        age = 2 + product.latency + design.lane_bits
         flags = data.View(flags_layout(design), delayed(m, flags, age - flags_age, name="flags"))
+        later = data.View(flags_layout(design), delayed(m, flags, 1, name="flags_later"))
+        high, low = delayed(m, self._forces(m, product.product), design.lane_bits, name="force")
 
-        # The bias, mirrored behind the query where it must be, without its fraction; what the fraction rounds to.
-        scores = delayed(m, self.scores, age + 1, name="scores")
+        scores = data.View(self.scores.shape(), delayed(m, self.scores, age + 1, name="scores"))
         for lane in lanes:
-            bias, mirrored, nothing, fill = biases[lane], flags.mirrored[lane], flags.nothing[lane], flags.fill[lane]
-            whole = Signal(signed(design.bias_bits), name=f"whole_{lane}", reset_less=True)
-            carry, to_high, to_low = (
-                Signal(name=f"{name}_{lane}", reset_less=True) for name in ("carry", "to_high", "to_low")
+            whole, up = self._whole(m, lane, biases[lane], flags.mirrored[lane], flags.nothing[lane])
+            mirrored, nothing, fill = later.mirrored[lane], later.nothing[lane], later.fill[lane]
+            to_high, to_low, filled = (
+                Signal(name=f"{name}_{lane}", reset_less=True) for name in ("to_high", "to_low", "filled")
             )
-            # -x rounds up to the next integer but where x lies above a half: docs/alibi.md, "Rounding".
-            upwards = Mux(mirrored, ~bias[HALF] | (bias[:HALF] == 0), bias[HALF])
-            bits = bias[SLOPE_FRACTION_BITS:] ^ mirrored.replicate(design.bias_bits)
             m.d.sync += [
-                whole.eq(bits & (~nothing).replicate(design.bias_bits)),
-                carry.eq(upwards & ~nothing),
                 to_high.eq(Mux(mirrored, low, high) & ~nothing & ~fill),
                 to_low.eq(Mux(mirrored, high, low) & ~nothing | fill),
+                filled.eq(fill),
             ]
-            score = data.View(self.scores.shape(), scores)[lane]
-            self._add(m, lane, score, whole, carry, to_high, to_low, delayed(m, fill, 1, name=f"fill_{lane}"))
+            self._add(m, lane, scores[lane], whole, up, to_high, to_low, filled)
         return m
 
-    def _flags(self, m: Module, key: Signal, query: Signal, row_flags: Signal) -> Value:
-        """Per lane, three clocks after ``key``: mirrored behind the query, without a bias, filled.
+    def _forces(self, m: Module, product: Value) -> Value:
+        """Whether a product saturates every score by itself, upwards and downwards: one clock later."""
+        design = self._design
+        negative = product[-1]
+        below_at = SLOPE_FRACTION_BITS + design.bias_bits - 1
+        far = product[below_at:-1] ^ negative.replicate(len(product) - 1 - below_at)
+        near = product[SLOPE_FRACTION_BITS + design.data_width : below_at]
+        is_negative = delayed(m, negative, 1, name="product_negative")
+        is_far, is_near = _any_later(m, far, name="far"), _any_later(m, near, name="near")
+        return Cat(~is_negative & (is_far | is_near), is_negative & is_far)
 
-        ``row_flags`` are the row's own, two clocks after ``key``.
+    def _whole(self, m: Module, lane: int, bias: Signal, mirrored: Value, nothing: Value) -> tuple[Signal, Rounding]:
+        """The bias of a lane, one clock later: mirrored where it must be, and without its fraction; how that is rounded."""
+        whole = Signal(signed(self._design.bias_bits), name=f"whole_{lane}", reset_less=True)
+        half, nothing_low, nothing_high = (
+            Signal(name=f"{name}_{lane}", reset_less=True) for name in ("half", "nothing_low", "nothing_high")
+        )
+        # -x rounds up to the next integer but where x lies above a half: docs/alibi.md, "Rounding".
+        middle = HALF // 2
+        m.d.sync += [
+            whole.eq(bias[SLOPE_FRACTION_BITS:] ^ mirrored.replicate(len(whole))),
+            half.eq(bias[HALF] ^ mirrored),
+            nothing_low.eq(mirrored & (bias[:middle] == 0)),
+            nothing_high.eq(bias[middle:HALF] == 0),
+        ]
+        # Synchronous resets of the registers, which cost no logic.
+        with m.If(nothing):
+            m.d.sync += [whole.eq(0), half.eq(0), nothing_low.eq(0)]
+        return whole, Rounding(half, nothing_low, nothing_high)
+
+    def _flags(self, m: Module, key: Signal, query: Signal, row_flags: Signal) -> Value:
+        """Per lane, five clocks after ``key``: mirrored behind the query, without a bias, filled.
+
+        ``row_flags`` are the row's own, four clocks after ``key``.
         """
         design = self._design
         split = design.lane_bits
         to_query = Signal(signed(PRODUCT_DISTANCE_BITS), reset_less=True)
-        before = Signal(design.lanes, reset_less=True)
+        m.d.sync += to_query.eq(query - key)
+        # Of both, whether they lie within a beat of 0 takes two clocks, and which lane is on which side another one.
+        far_key = delayed(m, _any_later(m, ~key[split:], name="key_parts"), 1, name="far_key")
+        far_query = delayed(m, _any_later(m, to_query[split:], name="query_parts"), 1, name="far_query")
+        key_sign, query_sign = (
+            delayed(m, value, 2, name=name) for value, name in ((key[-1], "key_sign"), (to_query[-1], "query_sign"))
+        )
+        key_low, query_low = (
+            delayed(m, value[:split], 2, name=name) for value, name in ((key, "key_low"), (to_query, "query_low"))
+        )
+        before, after = (Signal(design.lanes, name=name, reset_less=True) for name in ("before", "after"))
         m.d.sync += [
-            to_query.eq(query - key),
-            before.eq(Cat(_is_negative(key, lane, split) for lane in range(design.lanes))),
+            before.eq(Cat(_is_negative(key_sign, far_key, key_low, lane) for lane in range(design.lanes))),
+            after.eq(Cat(_falls_below(query_sign, far_query, query_low, lane) for lane in range(design.lanes))),
         ]
-        after = Signal(design.lanes, reset_less=True)
-        m.d.sync += after.eq(Cat(_falls_below(to_query, lane, split) for lane in range(design.lanes)))
         padding = delayed(m, before, 1, name="padding")
         causal, symmetric, error = row_flags
         flags = Signal(flags_layout(design), reset_less=True)
@@ -169,35 +213,35 @@ class BiasAdder(Component):
         return biases
 
     def _add(
-        self, m: Module, lane: int, score, whole: Signal, carry: Signal, to_high: Signal, to_low: Signal, fill: Signal
+        self, m: Module, lane: int, score, whole: Signal, up: Rounding, high: Signal, low: Signal, filled: Signal
     ) -> None:
-        """The sum of one lane, and its saturation."""
+        """The sum of one lane, and its saturation. ``high``, ``low`` and ``filled`` come with the sum."""
         fmt = self._design.data
-        # One more bit below takes the carry into the adder.
-        both = Cat(1, score).as_signed() + Cat(carry, whole).as_signed()
+        # Two more bits below make the carry: the lower one if both are set, the upper one if that does or the half.
+        both = Cat(up.low, up.half, score).as_signed() + Cat(up.high, 1, whole).as_signed()
         total = Signal(signed(max(fmt.width, len(whole)) + 1), name=f"total_{lane}", reset_less=True)
-        high, low, filled = (delayed(m, bit, 1, name=n + f"_{lane}") for bit, n in
-                             ((to_high, "forced_high"), (to_low, "forced_low"), (fill, "filled")))  # fmt: skip
-        m.d.sync += total.eq(both >> 1)
-        over, up, down = (Signal(name=f"{name}_{lane}") for name in ("over", "up", "down"))
+        m.d.sync += total.eq(both >> 2)
+        over, raise_it, lower_it = (Signal(name=f"{name}_{lane}") for name in ("over", "raise", "lower"))
         top = total[fmt.width - 1 :]
         m.d.comb += [
             over.eq(top.any() & ~top.all()),
-            up.eq(high | (~low & over & ~total[-1])),
-            down.eq(low | (~high & over & total[-1])),
+            raise_it.eq(high | (~low & over & ~total[-1])),
+            lower_it.eq(low | (~high & over & total[-1])),
         ]
         # Clipped by the synchronous set and reset of registers, first upwards, then downwards: that costs no logic, if
         # a register starts with what it is set to.
         raised = Signal(fmt.shape, name=f"raised_{lane}", init=fmt.maximum, reset_less=True)
         lowered = Signal(fmt.shape, name=f"lowered_{lane}", init=fmt.minimum, reset_less=True)
         m.d.sync += [raised.eq(total), lowered.eq(raised)]
-        with m.If(up):
+        with m.If(raise_it):
             m.d.sync += raised.eq(fmt.maximum)
-        with m.If(delayed(m, down, 1, name=f"lower_{lane}")):
+        with m.If(delayed(m, lower_it, 1, name=f"lower_{lane}")):
             m.d.sync += lowered.eq(fmt.minimum)
         m.d.comb += [
             self.result[lane].eq(lowered),
-            self.saturated[lane].eq(delayed(m, (up | down) & ~filled, SATURATION_CLOCKS, name=f"saturated_{lane}")),
+            self.saturated[lane].eq(
+                delayed(m, (raise_it | lower_it) & ~filled, SATURATION_CLOCKS, name=f"saturated_{lane}")
+            ),
         ]
 
 
@@ -206,13 +250,17 @@ def flags_layout(design: AlibiDesign) -> data.StructLayout:
     return data.StructLayout({"mirrored": design.lanes, "nothing": design.lanes, "fill": design.lanes})
 
 
-def _is_negative(key: Signal, lane: int, split: int):
-    """Whether ``key + lane`` is below 0, for a lane of ``split`` bits: without an adder."""
-    near = key[split:].all() & (key[:split] + lane >= 1 << split)
-    return key[-1] & ~near
+def _any_later(m: Module, bits: Value, *, name: str) -> Value:
+    """Whether any of ``bits`` is 1, one clock later, but for a level of logic that is left to do."""
+    parts = range(0, len(bits), GATHERED)
+    return delayed(m, Cat(bits[k : k + GATHERED].any() for k in parts), 1, name=name).any()
 
 
-def _falls_below(distance: Signal, lane: int, split: int):
-    """Whether ``distance - lane`` is below 0."""
-    near = (distance[split:] == 0) & (distance[:split] < lane)
-    return distance[-1] | near
+def _is_negative(sign: Value, far: Value, low: Value, lane: int):
+    """Whether a key plus ``lane`` is below 0: its ``sign`` says so if it is ``far`` from -1, else ``low``."""
+    return sign & (far | (low + lane < 1 << len(low)))
+
+
+def _falls_below(sign: Value, far: Value, low: Value, lane: int):
+    """Whether a distance less ``lane`` is below 0: its ``sign`` says so if it is ``far`` from 0, else ``low``."""
+    return sign | (~far & (low < lane))

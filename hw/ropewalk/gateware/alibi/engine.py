@@ -10,7 +10,7 @@ The adder has a fixed latency and never stalls: the framer takes a beat only aga
 queue, so a stall outside stops beats at the entrance and reaches no arithmetic register.
 """
 
-from amaranth.hdl import Module, Mux, Signal
+from amaranth.hdl import Module, Mux, Signal, Value
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out, connect
 
@@ -47,7 +47,7 @@ class AlibiEngine(Component):
     mode : In
         What keys are measured from, for the descriptor that is taken in this clock.
     events : Out
-        What happened in this clock, for the counters.
+        What happened in the clock before, for the counters.
     heads .. crc
         See :class:`~ropewalk.gateware.alibi.slope_store.SlopeStore`.
     """
@@ -108,33 +108,28 @@ class AlibiEngine(Component):
             flow = slopes.signature.members[name].flow
             m.d.comb += outside.eq(inside) if flow == Out else inside.eq(outside)
 
-        # A beat that is taken in this clock finds its row one clock later, and its slope two.
-        ended = delayed(m, framer.ended, 2, name="ended")
+        # A beat that the framer gives out finds its row beside it, and its slope two clocks later.
         m.d.comb += [
             port.mode.eq(self.mode),
             port.heads.eq(slopes.heads),
             port.bank.eq(slopes.bank),
-            slopes.address.eq(Mux(port.loading_row, port.next_address, port.row.address)),
-            slopes.idle.eq(~framer.active | slopes.hold),
+            slopes.address.eq(port.row.address),
+            slopes.idle.eq(~framer.accept),
             slopes.taken.eq(port.taken),
-            slopes.retired.eq(ended | port.count_error),
-            framer.hold.eq(slopes.hold),
+            slopes.ended.eq(framer.beat_valid & framer.beat.last),
+            slopes.dropped.eq(port.count_error),
             adder.scores.eq(framer.beat.scores),
             adder.index.eq(framer.beat.index),
             adder.row.eq(port.row),
             adder.slope.eq(slopes.slope),
         ]
 
-        # The entrance. A beat on its way when the last credit is seen has that one, or one that comes back just now.
         depth = self.queue_depth
-        credits = Signal(range(depth + 1), init=depth)
         leave = Signal()
-        m.d.sync += framer.room.eq(credits[1:].any() | (credits[0] & leave))
-        with m.If(framer.accepted ^ leave):
-            m.d.sync += credits.eq(credits + Mux(leave, 1, -1))
+        m.d.sync += framer.room.eq(self._has_room(m, depth, framer.beat_valid, leave) & ~slopes.hold)
 
         valid = framer.beat_valid
-        keep = delayed(m, framer.beat.keep, adder.latency, name="keep")
+        keep = delayed(m, framer.side.keep, adder.latency - 1, name="keep")
         for clock in range(adder.latency):
             later = Signal(name=f"valid_{clock + 1}")
             m.d.sync += later.eq(valid)
@@ -144,19 +139,20 @@ class AlibiEngine(Component):
         m.submodules.queue = queue = OutputQueue(design, depth)
         connect(m, queue.result, wiring.flipped(self.result))
         m.d.comb += [
-            queue.side.keep.eq(framer.beat.keep),
-            queue.side.tag.eq(framer.beat.tag),
-            queue.side.last.eq(framer.beat.last),
-            queue.side.error.eq(framer.beat.error | port.row.error),
-            queue.side_valid.eq(framer.beat_valid),
+            queue.side.eq(framer.side),
+            queue.side.error.eq(framer.side.error | delayed(m, port.row.error, 1, name="row_error")),
+            queue.side_valid.eq(framer.side_valid),
             queue.scores.eq(adder.result),
             queue.scores_valid.eq(valid),
             leave.eq(self.result.valid & self.result.ready),
         ]
-        m.d.comb += [
+        offered, taken = Signal(), Signal()
+        m.d.comb += self.events.input_stall.eq(offered & ~taken)
+        m.d.sync += [
+            offered.eq(self.packet.valid),
+            taken.eq(self.packet.ready),
             self.events.row.eq(leave & self.result.payload.side.last),
             self.events.beat.eq(leave),
-            self.events.input_stall.eq(self.packet.valid & ~self.packet.ready),
             self.events.output_stall.eq(self.result.valid & ~self.result.ready),
             self.events.saturated.eq(adder.saturated & keep & valid.replicate(design.lanes)),
             self.events.position_error.eq(port.position_error),
@@ -165,3 +161,15 @@ class AlibiEngine(Component):
             self.events.framing_error.eq(framer.framing_error),
         ]
         return m
+
+    def _has_room(self, m: Module, depth: int, entered: Value, leave: Value) -> Value:
+        """Whether a beat that is taken in the next clock has a place in the queue, whatever is taken in this one.
+
+        ``entered`` is known a clock late: such a beat still has the credit that the count shows. A credit that comes
+        back just now counts.
+        """
+        credits = Signal(range(depth + 1), init=depth)
+        with m.If(entered ^ leave):
+            m.d.sync += credits.eq(credits + Mux(entered, -1, 1))
+        few = credits[:2]
+        return credits[2:].any() | (few == 3) | ((few == 2) & (leave | ~entered)) | ((few == 1) & leave & ~entered)

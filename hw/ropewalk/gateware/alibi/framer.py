@@ -1,16 +1,25 @@
 """The framer: matches data beats with their rows and counts them off. What it does with beats that do not fit is in
 ``docs/alibi.md``, "Framing".
 
-It never accepts data before the row's descriptor, and waits for nothing but that and room behind it.
+It never accepts data before the row's descriptor, and waits for nothing but that and room behind it. What must be known
+in the clock in which a beat is taken comes from registers by two levels of logic; what can be known later is found a
+clock later.
 """
 
-from amaranth.hdl import Cat, Module, Mux, Signal
+from amaranth.hdl import Cat, Module, Mux, Signal, Value
 from amaranth.lib import stream
 from amaranth.lib.wiring import In, Out
 
 from ...designs.alibi import AlibiDesign
 from ..component import Component
-from .layouts import arrival_layout, beat_layout, frame_layout, index_bits, packet_layout
+from ..primitives import delayed
+from .layouts import arrival_layout, beat_layout, frame_layout, index_bits, packet_layout, side_layout
+
+COMPARED = 6
+"""Bits of a beat's number that are compared at a time."""
+
+CHECK_CLOCKS = 2
+"""Clocks from the one in which a beat is taken to that in which it has been checked."""
 
 
 class RowFramer(Component):
@@ -26,19 +35,15 @@ class RowFramer(Component):
     packet : In stream
         Beats from outside.
     room : In
-        A beat that is taken in this clock can be passed on. It comes from a register.
-    hold : In
-        No beat may be taken in this clock. It comes from a register.
-    active : Out
-        A row is under way: a beat may be taken in this clock.
-    accepted : Out
-        A beat is taken in this clock and will be passed on.
-    ended : Out
-        It is the last one of its row.
+        A beat may be taken in this clock, and can be passed on. It comes from a register.
+    accept : Out
+        A beat is taken in this clock.
     beat : Out
-        It, one clock later, with ``beat_valid``.
+        A beat of a row, with ``beat_valid``, one clock after it was taken.
+    side : Out
+        What accompanies it, with ``side_valid``, another clock later.
     framing_error : Out
-        High for a clock when a row's data are seen not to fit it.
+        High for a clock when a row's data have been seen not to fit it.
     """
 
     latency = 1
@@ -50,12 +55,11 @@ class RowFramer(Component):
                 "frame": In(stream.Signature(frame_layout(design))),
                 "packet": In(stream.Signature(packet_layout(design))),
                 "room": In(1),
-                "hold": In(1),
-                "active": Out(1),
-                "accepted": Out(1),
-                "ended": Out(1),
+                "accept": Out(1),
                 "beat": Out(beat_layout(design)),
                 "beat_valid": Out(1),
+                "side": Out(side_layout(design)),
+                "side_valid": Out(1),
                 "framing_error": Out(1),
             }
         )
@@ -63,29 +67,60 @@ class RowFramer(Component):
     def elaborate(self, platform) -> Module:  # noqa: D102
         m = Module()
         design = self._design
-        active, excess, mismatched = Signal(), Signal(), Signal()
+        active, excess, waiting = (Signal(name=name) for name in ("active", "excess", "waiting"))
         current = Signal(frame_layout(design), reset_less=True)
-        index = Signal(index_bits(design), reset_less=True)
         at_end = Signal(reset_less=True)
-
-        # A beat waits in a register, with what can be said of its TKEEP without its row.
-        octets = design.container_bits // 8
         arrival = Signal(arrival_layout(design), reset_less=True)
-        waiting, taken, free, has_row = (Signal(name=name) for name in ("waiting", "taken", "free", "has_row"))
+        index = Signal(index_bits(design), reset_less=True)
+
+        ours, end = Signal(), Signal()
+        # A row is under way, or excess of one.
+        at_work = Signal()
         m.d.comb += [
-            taken.eq((active | excess) & self.room & ~self.hold),
+            self.accept.eq(waiting & at_work & self.room),
+            ours.eq(waiting & arrival.fits & active & ~excess & self.room),
+            end.eq(ours & (arrival.last | at_end)),
+            self.frame.ready.eq(end | ~active),
+        ]
+        self._arrive(m, arrival, waiting, at_work=at_work, ends=arrival.last | at_end, current=current)
+        last = waiting & self.room & arrival.last
+        m.d.sync += [
+            active.eq((active & ~end) | self.frame.valid),
+            excess.eq(Mux(excess, ~last, end & ~arrival.last)),
+            # What ends a row without excess, or excess without a row.
+            at_work.eq((at_work & ~(last & (arrival.fits | excess))) | (active & excess) | self.frame.valid),
+        ]
+        with m.If(self.frame.ready):
+            m.d.sync += current.eq(self.frame.payload)
+        self._count(m, index, at_end, third=current.third, ours=ours, end=end)
+
+        beat = Signal(beat_layout(design), reset_less=True)
+        m.d.comb += self.beat.eq(beat)
+        m.d.sync += [
+            self.beat_valid.eq(ours),
+            beat.scores.eq(arrival.scores),
+            beat.index.eq(index),
+            beat.last.eq(end),
+        ]
+        self._check(m, arrival, current, at_end, looked_at=self.accept & ~excess)
+        return m
+
+    def _arrive(self, m: Module, arrival, waiting: Signal, *, at_work: Signal, ends: Value, current) -> None:
+        """A beat waits in a register, with what can be said of it without its row; ``ends``: it is the last of that."""
+        packet = self.packet.payload
+        octets = self._design.container_bits // 8
+        lanes = [packet.keep[octets * lane : octets * (lane + 1)] for lane in range(self._design.lanes)]
+        free, row_follows = Signal(), Signal()
+        m.d.comb += [
+            free.eq(~waiting | (at_work & self.room)),
             # The beat that waits may be the last one of its row: what follows it must have a row too.
-            has_row.eq(self.frame.valid | ((active | excess) & ~(waiting & (arrival.last | at_end)))),
-            free.eq(~waiting | taken),
-            self.packet.ready.eq(free & has_row),
+            row_follows.eq(self.frame.valid | (at_work & ~(waiting & ends))),
+            self.packet.ready.eq(free & row_follows),
         ]
         # The wide register takes whatever is there, so that its enable knows nothing of the rows to come.
         with m.If(free):
-            m.d.sync += waiting.eq(self.packet.valid & has_row)
-        packet = self.packet.payload
-        lanes = [packet.keep[octets * lane : octets * (lane + 1)] for lane in range(design.lanes)]
-        with m.If(free):
             m.d.sync += [
+                waiting.eq(self.packet.valid & row_follows),
                 arrival.scores.eq(packet.scores),
                 arrival.keep.eq(Cat(lane[0] for lane in lanes)),
                 arrival.uneven.eq(Cat(lane.any() & ~lane.all() for lane in lanes).any()),
@@ -94,45 +129,66 @@ class RowFramer(Component):
                 arrival.last.eq(packet.last),
             ]
 
-        accept, fits, ours, end, whole = (Signal(name=name) for name in ("accept", "fits", "ours", "end", "whole"))
-        expected = Cat(~at_end | (current.tail >= lane) for lane in range(design.lanes))
-        m.d.comb += [
-            accept.eq(waiting & taken),
-            fits.eq(arrival.fits),
-            ours.eq(accept & ~excess & fits),
-            end.eq(ours & (arrival.last | at_end)),
-            whole.eq((arrival.last == at_end) & (arrival.keep == expected) & ~arrival.uneven),
-            # Once for each row.
-            self.framing_error.eq(accept & ~excess & ~mismatched & ~(fits & whole)),
-            self.active.eq(active),
-            self.accepted.eq(ours),
-            self.ended.eq(end),
-        ]
-        with m.If(accept):
-            with m.If(excess):
-                m.d.sync += excess.eq(~arrival.last)
-            with m.Elif(~(fits & whole)):
-                m.d.sync += mismatched.eq(1)
-        with m.If(ours):
-            m.d.sync += [index.eq(index + 1), at_end.eq(index == current.before_last)]
-        with m.If(end):
-            m.d.sync += [mismatched.eq(0), excess.eq(~arrival.last)]
-        m.d.comb += self.frame.ready.eq(end | ~active)
-        with m.If(self.frame.ready):
-            m.d.sync += [
-                active.eq(self.frame.valid),
-                current.eq(self.frame.payload),
-                index.eq(0),
-                at_end.eq(self.frame.payload.single),
-            ]
+    def _count(self, m: Module, index: Signal, at_end: Signal, *, third: Value, ours: Signal, end: Signal) -> None:
+        """Count the beats of a row; ``at_end`` stands when the next one is its last.
 
+        A beat's number is compared in the clock in which the beat is taken, and the result is used in the next one: so
+        it is compared with the number of the last beat but two.
+        """
+        parts = range(0, len(index), COMPARED)
+        same = Signal(len(parts), reset_less=True)
+        # The beat after the next one is the last: as seen in the last clock, or since then.
+        seen, near, counted = Signal(), Signal(reset_less=True), Signal()
+        m.d.comb += seen.eq(near | (counted & same.all()))
         m.d.sync += [
-            self.beat_valid.eq(ours),
-            self.beat.scores.eq(arrival.scores),
-            self.beat.index.eq(index),
-            self.beat.keep.eq(arrival.keep & expected),
-            self.beat.tag.eq(current.tag),
-            self.beat.last.eq(end),
-            self.beat.error.eq(mismatched | ~whole),
+            same.eq(Cat(index[k : k + COMPARED] == third[k : k + COMPARED] for k in parts)),
+            counted.eq(ours & ~end),
+            near.eq(seen & ~ours),
         ]
-        return m
+        with m.If(ours):
+            m.d.sync += [index.eq(index + 1), at_end.eq(seen)]
+        with m.If(self.frame.ready):
+            frame = self.frame.payload
+            m.d.sync += [index.eq(0), at_end.eq(frame.single), near.eq(frame.double)]
+
+    def _check(self, m: Module, arrival, current, at_end: Signal, *, looked_at: Value) -> None:
+        """Whether a beat fits its row, in the two clocks after it was taken."""
+        design = self._design
+        checked = Signal(name="looked_at_1")
+        fits, uneven, last, ending = (
+            Signal(name=f"{name}_1", reset_less=True) for name in ("fits", "uneven", "last", "at_end")
+        )
+        keep = Signal(design.lanes, name="keep_1", reset_less=True)
+        tail = Signal(design.lane_bits, name="tail_1", reset_less=True)
+        m.d.sync += [
+            checked.eq(looked_at),
+            fits.eq(arrival.fits),
+            uneven.eq(arrival.uneven),
+            last.eq(arrival.last),
+            ending.eq(at_end),
+            keep.eq(arrival.keep),
+            tail.eq(current.tail),
+        ]
+
+        side = Signal(side_layout(design), reset_less=True)
+        expected = Cat(~ending | (tail >= lane) for lane in range(design.lanes))
+        misplaced, ragged, mismatched, mismatches = (
+            Signal(name=name) for name in ("misplaced", "ragged", "mismatched", "mismatches")
+        )
+        ends = delayed(m, self.beat_valid & self.beat.last, 1, name="ends")
+        m.d.sync += [
+            misplaced.eq(checked & (~fits | (last != ending))),
+            ragged.eq(checked & (uneven | (keep != expected))),
+            side.keep.eq(keep & expected),
+            side.last.eq(self.beat.last),
+            self.side_valid.eq(self.beat_valid),
+            # Once for each row.
+            self.framing_error.eq(mismatches & ~mismatched),
+            mismatched.eq(mismatches & ~ends),
+        ]
+        m.d.comb += [
+            mismatches.eq(mismatched | misplaced | ragged),
+            self.side.eq(side),
+            self.side.tag.eq(delayed(m, current.tag, CHECK_CLOCKS, name="tag")),
+            self.side.error.eq(mismatches),
+        ]

@@ -34,10 +34,12 @@ def index_bits(design: AlibiDesign) -> int:
 def frame_layout(design: AlibiDesign) -> data.StructLayout:
     """What the framer knows of a row.
 
-    ``tail`` is the number of the last lane in use in the last beat, ``before_last`` that of the beat before the last
-    one, and ``single`` says that there is none before it.
+    ``tail`` is the number of the last lane in use in the last beat, ``third`` that of the last beat but two; ``single``
+    and ``double`` say that the row has one or two beats, and so no such beat.
     """
-    return data.StructLayout({"tail": design.lane_bits, "before_last": index_bits(design), "single": 1, "tag": 8})
+    return data.StructLayout(
+        {"tail": design.lane_bits, "third": index_bits(design), "single": 1, "double": 1, "tag": 8}
+    )
 
 
 def row_layout(design: AlibiDesign) -> data.StructLayout:
@@ -87,16 +89,9 @@ def arrival_layout(design: AlibiDesign) -> data.StructLayout:
 
 
 def beat_layout(design: AlibiDesign) -> data.StructLayout:
-    """A beat that belongs to a row: its scores, which of them are there, and its number."""
+    """A beat that belongs to a row: its scores, its number in it, and whether it ends it."""
     return data.StructLayout(
-        {
-            "scores": data.ArrayLayout(design.data.shape, design.lanes),
-            "index": index_bits(design),
-            "keep": design.lanes,
-            "tag": 8,
-            "last": 1,
-            "error": 1,
-        }
+        {"scores": data.ArrayLayout(design.data.shape, design.lanes), "index": index_bits(design), "last": 1}
     )
 
 

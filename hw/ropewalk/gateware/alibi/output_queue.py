@@ -49,14 +49,17 @@ class OutputQueue(Component):
         m = Module()
         bits = (self._depth - 1).bit_length()
         # A bit more than an address has: equal pointers are an empty queue, never a full one.
-        taken, after = Signal(bits + 1), Signal(bits + 1, init=1)
-        valid, leave = Signal(), Signal()
+        taken, after, second = (Signal(bits + 1, name=n, init=k) for k, n in enumerate(("taken", "after", "second")))
+        valid, leave, single = Signal(), Signal(), Signal()
         given = self._part(m, "scores", taken)
         self._part(m, "side", taken)
         m.d.comb += [self.result.valid.eq(valid), leave.eq(valid & self.result.ready)]
-        m.d.sync += valid.eq(self.scores_valid | Mux(leave, given != after, valid))
+        # ``single``: there is one beat, in all. When one leaves there is one if there were two.
+        m.d.sync += valid.eq(self.scores_valid | (valid & ~(self.result.ready & single)))
+        with m.If(self.scores_valid ^ leave):
+            m.d.sync += single.eq(Mux(leave, given == second, ~valid))
         with m.If(leave):
-            m.d.sync += [taken.eq(after), after.eq(_next(after))]
+            m.d.sync += [taken.eq(after), after.eq(second), second.eq(_next(second))]
         return m
 
     def _part(self, m: Module, name: str, taken: Signal) -> Signal:

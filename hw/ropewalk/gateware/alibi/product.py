@@ -86,16 +86,18 @@ class SlopeProduct(Component):
     def _top(self, m: Module) -> Summand:
         """What the one or two topmost bits of the slope add, as late as the multipliers' products."""
         parts = []
+        distance = delayed(m, self.distance, 1, name="top_distance")
         for place in range(self._spare):
             part = Signal(self.distance.shape(), name=f"top_part_{place}", reset_less=True)
+            absent = delayed(m, ~self.slope[self._multiplied + place], 1, name=f"absent_{place}")
             # A synchronous reset of the register, which costs no logic.
-            m.d.sync += part.eq(self.distance)
-            with m.If(~self.slope[self._multiplied + place]):
+            m.d.sync += part.eq(distance)
+            with m.If(absent):
                 m.d.sync += part.eq(0)
             parts.append(part << place)
         total = Signal(signed(len(self.distance) + self._spare), name="top_sum", reset_less=True)
         m.d.sync += total.eq(sum(parts[1:], parts[0]))
-        return Summand(delayed(m, total, Multiplier.latency - 2, name="top"), self._multiplied)
+        return Summand(delayed(m, total, Multiplier.latency - 3, name="top"), self._multiplied)
 
     def _sum(self, m: Module, pair: list[Summand], *, name: str) -> Summand:
         """One register stage: the sum of two summands, or the delay of a lone one."""

@@ -76,10 +76,10 @@ class AlibiRegisters(Component):
         m.submodules.counters = counters = Counters(
             {name: design.lanes.bit_length() if event == "saturated" else 1 for name, event in COUNTERS.items()}
         )
-        saturated = Signal(range(design.lanes + 1))
-        m.d.sync += saturated.eq(sum(self.events.saturated[1:], self.events.saturated[0]))
         for name, event in COUNTERS.items():
-            m.d.comb += counters.steps[name].eq(saturated if event == "saturated" else self.events[event])
+            step = Signal(counters.steps[name].shape(), name=f"step_{name}")
+            m.d.sync += step.eq(sum(self.events[event]))
+            m.d.comb += counters.steps[name].eq(step)
         m.d.comb += [
             counters.snapshot.eq(control & word[1]),
             counters.clear.eq(control & word[2]),

@@ -6,19 +6,16 @@
 
 The stages are registers that move on when there is room, and need no memory. They hold what the bias is made from, and
 what the framer must know to tell where a row ends. The framer takes that one clock before the row's registers are
-loaded, so all enables of the wide stages come from registers.
+loaded, so no enable of a wide stage depends on it. A stage without a row takes whatever is there.
 """
 
-from amaranth.hdl import Cat, Module, Mux, Signal, signed
-from amaranth.lib import data, stream
+from amaranth.hdl import Cat, Module, Mux, Signal
+from amaranth.lib import stream
 from amaranth.lib.wiring import In, Out
 
 from ...designs.alibi import DISTANCE_BITS, AlibiDesign
 from ..component import Component
 from .layouts import ABSOLUTE, MPT, SYMMETRIC, descriptor_layout, frame_layout, row_layout, slope_address_bits
-
-STAGES = 3
-"""Descriptors that wait in registers; one more is taken by the framer without any data."""
 
 
 class RowPort(Component):
@@ -34,8 +31,6 @@ class RowPort(Component):
         Rows for the framer, in order.
     row : Out
         The row that the framer took, from two clocks later on until two clocks after it takes the next.
-    next_address, loading_row : Out
-        The slope's address of the row that will be in ``row`` in the next clock, under ``loading_row``.
     mode, heads, bank : In
         Sampled with each descriptor.
     taken : Out
@@ -53,8 +48,6 @@ class RowPort(Component):
                 "descriptor": In(stream.Signature(descriptor_layout())),
                 "frame": Out(stream.Signature(frame_layout(design))),
                 "row": Out(row_layout(design)),
-                "next_address": Out(slope_address_bits(design)),
-                "loading_row": Out(1),
                 "mode": In(2),
                 "heads": In(range(design.capacity + 1)),
                 "bank": In(1),
@@ -69,123 +62,129 @@ class RowPort(Component):
         m = Module()
         design = self._design
 
-        # Which stages hold a row, and which move on in this clock.
-        valid = [Signal(name=f"valid_{stage}") for stage in range(STAGES)]
-        move = [Signal(name=f"move_{stage}") for stage in range(STAGES)]
-        popped = Signal()
-        for stage in reversed(range(STAGES)):
-            room = popped if stage == STAGES - 1 else ~valid[stage + 1] | move[stage + 1]
-            m.d.comb += move[stage].eq(valid[stage] & room)
-        accept = Signal()
+        taken = Signal(descriptor_layout(), reset_less=True)
+        # Which stages hold a row. In the last one it either stays, or leaves for the row at work in this clock.
+        is_taken, is_checked, stays, leaves = (
+            Signal(name=name) for name in ("is_taken", "is_checked", "stays", "leaves")
+        )
+        # A row without keys, or with more than there are positions, takes no data: it ends in stage 1.
+        dropped = Signal(reset_less=True)
+        # Stages 1 and 2 hold rows that stay. Nothing is true of it in the clock after a reset, and nothing is asked.
+        full = Signal(reset_less=True)
         m.d.comb += [
-            self.descriptor.ready.eq(~valid[0] | move[0]),
-            accept.eq(self.descriptor.valid & self.descriptor.ready),
-            self.taken.eq(accept),
+            self.descriptor.ready.eq(~(is_taken & full)),
+            self.taken.eq(self.descriptor.valid & self.descriptor.ready),
+            self.count_error.eq(is_checked & dropped),
         ]
+        will_be_checked = Mux(full, is_checked & ~dropped, is_taken)
+        m.d.sync += [
+            is_checked.eq(will_be_checked),
+            stays.eq(self.frame.valid & ~self.frame.ready),
+            leaves.eq(self.frame.valid & self.frame.ready),
+            full.eq(will_be_checked & self.frame.valid),
+        ]
+        # A synchronous reset of the register, since it comes late.
+        with m.If(self.frame.ready):
+            m.d.sync += full.eq(0)
+        # The tag of the row on offer, which beats are compared with, is a register of its own.
+        tag, checked_tag = Signal(8, reset_less=True), Signal(8, reset_less=True)
+        with m.If(self.frame.ready | ~self.frame.valid):
+            m.d.sync += tag.eq(Mux(full, checked_tag, taken.tag))
+        with m.If(self.descriptor.ready):
+            m.d.sync += is_taken.eq(self.descriptor.valid)
 
         # Stage 0: as it was taken.
-        taken = Signal(descriptor_layout(), reset_less=True)
         mode = Signal(2, reset_less=True)
         heads = Signal(self.heads.shape(), reset_less=True)
         bank = Signal(reset_less=True)
-        with m.If(accept):
+        count = self.descriptor.payload.count
+        middle = DISTANCE_BITS // 2
+        # Of the count: whether it is anything, in two halves, and whether it has bits above those of the largest.
+        some_low, some_high, too_many = (
+            Signal(name=name, reset_less=True) for name in ("some_low", "some_high", "too_many")
+        )
+        with m.If(self.descriptor.ready):
             m.d.sync += [
+                some_low.eq(count[:middle].any()),
+                some_high.eq(count[middle:DISTANCE_BITS].any()),
+                too_many.eq(count[DISTANCE_BITS + 1 :].any()),
                 taken.eq(self.descriptor.payload),
                 mode.eq(self.mode),
                 heads.eq(self.heads),
                 bank.eq(self.bank),
             ]
-        with m.If(accept | move[0]):
-            m.d.sync += valid[0].eq(accept)
-
-        # A row without keys, or with more than there are positions, takes no data: it ends here.
-        no_count = Signal()
-        enter = Signal()
-        m.d.comb += [
-            no_count.eq(
-                (taken.count == 0)
-                | (taken.count[DISTANCE_BITS + 1 :] != 0)
-                | (taken.count[DISTANCE_BITS] & (taken.count[:DISTANCE_BITS] != 0))
-            ),
-            enter.eq(move[0] & ~no_count),
-            self.count_error.eq(move[0] & no_count),
-        ]
-        frame, made = self._frame(taken)
-        m.d.comb += made
-
         # Stage 1: the checks, and the number of the row's last key.
         checked = Signal(row_layout(design), reset_less=True)
         checked_frame = Signal(frame_layout(design), reset_less=True)
+        few = Signal(reset_less=True)
+        left = Signal(DISTANCE_BITS + 1)
         is_mpt, is_absolute = Signal(reset_less=True), Signal(reset_less=True)
         last_key = Signal(DISTANCE_BITS, reset_less=True)
-        outside, too_long, no_slope = (Signal(name=n, reset_less=True) for n in ("outside", "too_long", "no_slope"))
+        bad_query, bad_first, bad_length, too_long, no_slope = (
+            Signal(name=name, reset_less=True)
+            for name in ("bad_query", "bad_first", "bad_length", "too_long", "no_slope")
+        )
         before_end = Signal(DISTANCE_BITS + 1)
         top_of_first = taken.first[DISTANCE_BITS:]
-        m.d.comb += before_end.eq(taken.length[: DISTANCE_BITS + 1] - 1)
-        with m.If(move[0]):
+        m.d.comb += [
+            left.eq(taken.count[: DISTANCE_BITS + 1] - (2 * design.lanes + 1)),
+            before_end.eq(taken.length[: DISTANCE_BITS + 1] - 1),
+        ]
+        with m.If(~full):
             m.d.sync += [
+                dropped.eq(too_many | (taken.count[DISTANCE_BITS] == (some_low | some_high))),
                 checked.address.eq(Cat(taken.head[: slope_address_bits(design) - 1], bank)),
                 checked.query.eq(taken.query),
                 checked.first.eq(taken.first),
                 checked.causal.eq(taken.causal),
                 checked.symmetric.eq(mode == SYMMETRIC),
-                checked_frame.eq(frame),
+                # Without the last score and two beats: then a row of one or two beats is below 0.
+                Cat(checked_frame.tail, checked_frame.third, few).eq(left),
+                checked_tag.eq(taken.tag),
                 is_mpt.eq(mode == MPT),
                 is_absolute.eq(mode == ABSOLUTE),
                 last_key.eq(before_end),
-                outside.eq((taken.query[DISTANCE_BITS:] != 0) | (top_of_first.any() & ~top_of_first.all())),
-                # A length of 0 borrows into the top bit.
-                too_long.eq(before_end[-1] | (taken.length[DISTANCE_BITS + 1 :] != 0)),
+                bad_query.eq(taken.query[DISTANCE_BITS:].any()),
+                bad_first.eq(top_of_first.any() & ~top_of_first.all()),
+                # A length of 0 borrows into the top bit, and the longest one less 1 does not reach it.
+                bad_length.eq(before_end[-1]),
+                too_long.eq(taken.length[DISTANCE_BITS + 1 :].any()),
                 no_slope.eq(taken.head >= heads),
             ]
-        with m.If(enter | move[1]):
-            m.d.sync += valid[1].eq(enter)
 
         # Stage 2: what keys are measured from.
         measured = Signal(row_layout(design), reset_less=True)
         measured_frame = Signal(frame_layout(design), reset_less=True)
+        offered = Signal(frame_layout(design))
         misplaced = Signal()
+        enters = Signal()
         m.d.comb += [
-            misplaced.eq(outside | (is_mpt & too_long)),
-            self.position_error.eq(move[1] & misplaced),
-            self.head_error.eq(move[1] & no_slope),
+            misplaced.eq(bad_query | bad_first | (is_mpt & (bad_length | too_long))),
+            enters.eq(is_checked & ~dropped & ~stays),
+            self.position_error.eq(enters & misplaced),
+            self.head_error.eq(enters & no_slope),
         ]
-        with m.If(move[1]):
+        with m.If(~stays):
             m.d.sync += [
                 measured.eq(checked),
-                measured_frame.eq(checked_frame),
+                measured_frame.eq(offered),
                 measured.origin.eq(Mux(is_mpt, last_key, checked.query) & (~is_absolute).replicate(DISTANCE_BITS)),
                 measured.error.eq(misplaced | no_slope),
             ]
-        with m.If(move[1] | move[2]):
-            m.d.sync += valid[2].eq(move[1])
 
         # On offer is the frame whose row will be in the last stage one clock later.
-        staying, take = Signal(), Signal()
         m.d.comb += [
-            staying.eq(valid[2] & ~popped),
-            self.frame.payload.eq(Mux(staying, measured_frame, checked_frame)),
-            self.frame.valid.eq(valid[1] | staying),
-            take.eq(self.frame.valid & self.frame.ready),
+            offered.eq(checked_frame),
+            offered.single.eq(few & ~checked_frame.third[0]),
+            offered.double.eq(few & checked_frame.third[0]),
+            self.frame.payload.eq(Mux(stays, measured_frame, offered)),
+            self.frame.payload.tag.eq(tag),
+            self.frame.valid.eq(enters | stays),
         ]
-        m.d.sync += popped.eq(take)
 
         # The row at work.
         row = Signal(row_layout(design), reset_less=True)
-        with m.If(popped):
+        with m.If(leaves):
             m.d.sync += row.eq(measured)
-        m.d.comb += [self.row.eq(row), self.next_address.eq(measured.address), self.loading_row.eq(popped)]
+        m.d.comb += self.row.eq(row)
         return m
-
-    def _frame(self, taken) -> tuple[data.View, list]:
-        """What the framer needs to know of a descriptor, and the assignments that make it."""
-        design = self._design
-        frame = Signal(frame_layout(design))
-        left = Signal(signed(DISTANCE_BITS + 2))
-        return frame, [
-            left.eq(taken.count[: DISTANCE_BITS + 1] - (design.lanes + 1)),
-            frame.tail.eq(left),
-            frame.before_last.eq(left >> design.lane_bits),
-            frame.single.eq(left < 0),
-            frame.tag.eq(taken.tag),
-        ]

@@ -4,11 +4,8 @@ Two banks: a load goes to the one that no row is using, and a commit changes the
 the memory holds, in clocks in which no row reads it.
 """
 
-from amaranth.hdl import Cat, Module, Mux, Signal
-from amaranth.lib import (
-    crc,  # pyright: ignore[reportAttributeAccessIssue]  (the stubs leave it out)
-    wiring,
-)
+from amaranth.hdl import Cat, Module, Signal
+from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from ...designs.alibi import AlibiDesign
@@ -16,12 +13,10 @@ from ..component import Component
 from ..primitives import BlockRam
 from .contents import slope_contents
 from .layouts import slope_address_bits
+from .slope_scan import SlopeScan
 
 NOTHING, BUSY, NO_SUCH_COUNT, NOT_BEGUN, WRONG_COUNT, OUT_OF_RANGE = range(6)
 """Why a load was refused."""
-
-SCAN_CLOCKS = 64
-"""The CRC takes one clock in so many from the rows, while it is computed and a row is under way all the time."""
 
 IN_FLIGHT_BITS = 4
 """Fewer than 16 rows can have been taken and not ended."""
@@ -37,15 +32,16 @@ class SlopeStore(Component):
     slope : Out
         The slope, :attr:`latency` clocks later.
     idle : In
-        No beat is taken in this clock, so that ``address`` need not be read.
+        ``address`` need not be read in the next clock.
     hold : Out
-        No beat may be taken in this clock. It comes from a register.
+        No beat may be taken in the next clock. It comes from a register.
     heads, bank : Out
         How many heads have slopes, and in which bank: for a row that is taken in this clock.
-    taken, retired : In
-        A row is taken; a row's last slope has been read.
+    taken, ended, dropped : In
+        A row is taken; a row's slope is read for the last time; a row that was taken reads none.
     begin, begin_heads, word_valid, word, commit : In
-        A load: how many heads, then two words for each, then the commit.
+        A load: how many heads, then two words for each, then the commit. There are two clocks and more between them.
+        What one brings is there from the clock before it to the clock after it.
     refusal : Out
         What is asked for in this clock is refused.
     refused, loading, busy, scanning, words, crc : Out
@@ -69,7 +65,8 @@ class SlopeStore(Component):
             "heads": Out(range(design.capacity + 1)),
             "bank": Out(1),
             "taken": In(1),
-            "retired": In(1),
+            "ended": In(1),
+            "dropped": In(1),
             "begin": In(1),
             "begin_heads": In(32),
             "word_valid": In(1),
@@ -99,116 +96,118 @@ class SlopeStore(Component):
             self.heads.eq(heads),
             self.bank.eq(bank),
         ]
-        if design.registers:
-            changed = self._load(m, memory, heads, bank)
-            self._scan(m, memory, heads, bank, changed)
+        if not design.registers:
+            return m
+        committed = self._load(m, memory, heads, bank)
+        m.submodules.scan = scan = SlopeScan(design)
+        m.d.comb += [
+            scan.heads.eq(heads),
+            scan.changed.eq(committed),
+            scan.idle.eq(self.idle),
+            self.hold.eq(scan.hold),
+            scan.slope.eq(memory.data),
+            self.scanning.eq(scan.scanning),
+            self.crc.eq(scan.crc),
+            self.busy.eq(self._is_in_use(m, committed) | scan.scanning),
+        ]
+        with m.If(scan.asked):
+            m.d.comb += memory.address.eq(Cat(scan.head[: slope_address_bits(design) - 1], bank))
         return m
 
-    def _load(self, m: Module, memory: BlockRam, heads: Signal, bank: Signal) -> Signal:
-        """Takes the words of a load into the other bank and commits it; high in the clock of a commit."""
-        design = self._design
-        target = Signal(heads.shape(), reset_less=True)
-        low = Signal(32, reset_less=True)
-        bad = Signal(reset_less=True)
-        changed = Signal()
-
-        # The other bank holds what was in use before the last commit. Rows taken before that may still need it.
-        taken, retired = Signal(IN_FLIGHT_BITS), Signal(IN_FLIGHT_BITS)
+    def _is_in_use(self, m: Module, committed: Signal) -> Signal:
+        """Whether a row may still need the bank that was in use before the last commit."""
+        taken, gone = Signal(IN_FLIGHT_BITS), Signal(IN_FLIGHT_BITS)
         fence = Signal(IN_FLIGHT_BITS, reset_less=True)
         fenced = Signal()
+        # One row may end in the clock in which another one is dropped.
+        going = Signal(2)
+        m.d.sync += [going.eq(self.ended + self.dropped), gone.eq(gone + going)]
         with m.If(self.taken):
             m.d.sync += taken.eq(taken + 1)
-        with m.If(self.retired):
-            m.d.sync += retired.eq(retired + 1)
-        with m.If(fenced & (retired == fence)):
+        with m.If(fenced & (gone == fence)):
             m.d.sync += fenced.eq(0)
-        m.d.comb += self.busy.eq(fenced | self.scanning)
+        # The last row that has the old slopes may have been taken in the clock before.
+        with m.If(committed):
+            m.d.sync += [fence.eq(taken), fenced.eq(1)]
+        return fenced
 
-        def refuse(why: int) -> None:
-            m.d.comb += self.refusal.eq(1)
-            m.d.sync += self.refused.eq(why)
+    def _load(self, m: Module, memory: BlockRam, heads: Signal, bank: Signal) -> Signal:
+        """Takes the words of a load into the other bank and commits it; high in the first clock that finds it in use.
 
-        with m.If(self.begin):
-            m.d.sync += self.loading.eq(0)
-            with m.If((self.begin_heads == 0) | (self.begin_heads > design.capacity)):
-                refuse(NO_SUCH_COUNT)
-            with m.Elif(self.busy):
-                refuse(BUSY)
-            with m.Else():
-                m.d.sync += [
-                    self.loading.eq(1),
-                    self.refused.eq(NOTHING),
-                    self.words.eq(0),
-                    bad.eq(0),
-                    target.eq(self.begin_heads),
-                ]
-
-        # Words beyond those of the heads are counted and not written: commit refuses them.
+        What is asked for is refused in the same clock, or acts in the next one.
+        """
+        design = self._design
+        # What depends on wide words is found in the clock before it is asked for.
+        no_such_count, out_of_range, all_counted, none_left = (
+            Signal(name=name, reset_less=True) for name in ("no_such_count", "out_of_range", "all_counted", "none_left")
+        )
+        low = Signal(32, reset_less=True)
         word = Cat(low, self.word)
+        left = Signal(len(heads) + 1, reset_less=True)
+        top = len(heads) - 1
+        m.d.sync += [
+            # The capacity is a power of two: of the numbers with its bit it is the only one that is right.
+            no_such_count.eq(
+                self.begin_heads[top + 1 :].any() | (self.begin_heads[top] == self.begin_heads[:top].any())
+            ),
+            out_of_range.eq(word[design.slope_bits :].any()),
+            all_counted.eq(self.words.all()),
+            none_left.eq(left == 0),
+        ]
+
+        target = Signal(heads.shape(), reset_less=True)
+        too_many, bad = Signal(reset_less=True), Signal(reset_less=True)
+        begins, begun, comes, ends, changed = (
+            Signal(name=name) for name in ("begins", "begun", "comes", "ends", "changed")
+        )
+        wrong_count = too_many | ~none_left
+        m.d.sync += [
+            begins.eq(self.begin),
+            begun.eq(self.begin & ~no_such_count & ~self.busy),
+            comes.eq(self.word_valid & self.loading),
+            ends.eq(self.commit),
+            changed.eq(self.commit & self.loading & ~wrong_count & ~bad),
+            self.loading.eq(begun | (self.loading & ~begins & ~ends)),
+        ]
+        for asked, why in (
+            (self.commit & bad, OUT_OF_RANGE),
+            (self.commit & wrong_count, WRONG_COUNT),
+            ((self.commit | self.word_valid) & ~self.loading, NOT_BEGUN),
+            (self.begin & self.busy, BUSY),
+            (self.begin & no_such_count, NO_SUCH_COUNT),
+        ):
+            with m.If(asked):
+                m.d.comb += self.refusal.eq(1)
+                m.d.sync += self.refused.eq(why)
+
+        with m.If(begun):
+            m.d.sync += [
+                self.refused.eq(NOTHING),
+                self.words.eq(0),
+                left.eq(self.begin_heads << 1),
+                target.eq(self.begin_heads),
+                too_many.eq(0),
+                bad.eq(0),
+            ]
+        # Words beyond those of the heads are counted and not written: commit refuses them.
         m.d.comb += [
             memory.write_address.eq(Cat(self.words[1 : slope_address_bits(design)], ~bank)),
             memory.write_data.eq(word),
+            memory.write_enable.eq(comes & self.words[0] & ~none_left),
         ]
-        with m.If(self.word_valid & ~self.loading):
-            refuse(NOT_BEGUN)
-        with m.If(self.word_valid & self.loading):
-            with m.If(self.words != 0xFFFF):
+        with m.If(comes):
+            with m.If(~all_counted):
                 m.d.sync += self.words.eq(self.words + 1)
-            with m.If(self.words[0]):
-                m.d.comb += memory.write_enable.eq(self.words < 2 * target)
-                with m.If(word[design.slope_bits :] != 0):
-                    m.d.sync += bad.eq(1)
+            with m.If(none_left):
+                m.d.sync += too_many.eq(1)
             with m.Else():
+                m.d.sync += left.eq(left - 1)
+            with m.If(~self.words[0]):
                 m.d.sync += low.eq(self.word)
-        with m.If(self.commit):
-            m.d.sync += self.loading.eq(0)
-            with m.If(~self.loading):
-                refuse(NOT_BEGUN)
-            with m.Elif(self.words != 2 * target):
-                refuse(WRONG_COUNT)
-            with m.Elif(bad):
-                refuse(OUT_OF_RANGE)
-            with m.Else():
-                m.d.comb += changed.eq(1)
-                m.d.sync += [heads.eq(target), bank.eq(~bank), fence.eq(taken + self.taken), fenced.eq(1)]
-        return changed
-
-    def _scan(self, m: Module, memory: BlockRam, heads: Signal, bank: Signal, changed: Signal) -> None:
-        """Computes the CRC of slopes that are new."""
-        design = self._design
-        pending = Signal(init=1, reset_less=True)
-        value = Signal(32, reset_less=True)
-        processor = m.submodules.crc = crc.catalog.CRC32_ETHERNET(data_width=32).create()
-        head = Signal(heads.shape(), reset_less=True)
-        entry = Signal(64, reset_less=True)
-        turn = Signal(range(SCAN_CLOCKS))
-        m.d.comb += [self.scanning.eq(pending), self.crc.eq(Mux(pending, 0, value))]
-        m.d.sync += [turn.eq(turn + 1), self.hold.eq(pending & (turn == 0))]
+            with m.Elif(out_of_range):
+                m.d.sync += bad.eq(1)
+        committed = Signal()
+        m.d.sync += committed.eq(changed)
         with m.If(changed):
-            m.d.sync += pending.eq(1)
-        with m.FSM():
-            with m.State("IDLE"):
-                m.d.sync += head.eq(0)
-                with m.If(pending):
-                    m.d.comb += processor.start.eq(1)
-                    m.next = "ASK"
-            with m.State("ASK"), m.If(self.idle):
-                m.d.comb += memory.address.eq(Cat(head[: slope_address_bits(design) - 1], bank))
-                m.next = "READ"
-            with m.State("READ"):
-                m.next = "ENTRY"
-            with m.State("ENTRY"):
-                m.d.sync += entry.eq(memory.data)
-                m.next = "LOW"
-            with m.State("LOW"):
-                m.d.comb += [processor.valid.eq(1), processor.data.eq(entry[:32])]
-                m.next = "HIGH"
-            with m.State("HIGH"):
-                m.d.comb += [processor.valid.eq(1), processor.data.eq(entry[32:])]
-                m.d.sync += head.eq(head + 1)
-                m.next = "ASK"
-                with m.If(head + 1 == heads):
-                    m.next = "DONE"
-            with m.State("DONE"):
-                m.d.sync += [value.eq(processor.crc), pending.eq(0)]
-                m.next = "IDLE"
+            m.d.sync += [heads.eq(target), bank.eq(~bank)]
+        return committed

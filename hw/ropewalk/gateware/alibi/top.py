@@ -100,7 +100,7 @@ class AlibiPorts(Component):
             self.m_axis_tuser.eq(side.error),
             self.m_axis_tlast.eq(side.last),
             self.m_axis_tvalid.eq(engine.result.valid & ~clear),
-            engine.result.ready.eq(self.m_axis_tready & ~clear),
+            engine.result.ready.eq(self.m_axis_tready),
             engine.descriptor.payload.eq(data.View(descriptor_layout(), self.s_axis_token_tdata)),
             engine.descriptor.valid.eq(self.s_axis_token_tvalid & awake),
             self.s_axis_token_tready.eq(engine.descriptor.ready & awake),
