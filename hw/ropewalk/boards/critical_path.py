@@ -1,7 +1,8 @@
 """The slowest path that nextpnr found, in the design's own terms: the component's path, then the signal's name."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -102,9 +103,11 @@ def critical_path(path: list[Mapping[str, Any]], names: Names) -> tuple[str, ...
     return tuple(found)
 
 
-def clock_name(name: str) -> str:
-    """A clock as the design calls it."""
-    return re.sub(r"(?<=.)\$.*$|_IBUF_I_O$", "", _OUTER.sub("", name))
+def clock_names(names: Iterable[str]) -> dict[str, str]:
+    """The clocks that a placer calls ``names`` as the design calls them; those that it calls alike stay as they are."""
+    own = {name: re.sub(r"(?<=.)\$.*$|_IBUF_I_O$", "", _OUTER.sub("", name)) for name in names}
+    alike = Counter(own.values())
+    return {name: text if alike[text] == 1 else name for name, text in own.items()}
 
 
 def _outputs(cell: Mapping[str, Any]) -> Iterator[Bit]:

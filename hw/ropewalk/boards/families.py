@@ -20,7 +20,7 @@ class Register:
     """The cell that brings a clock in from a pin, its input and its output, where the placer adds none itself."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Family:
     """How a family is synthesised and counted.
 

@@ -12,7 +12,7 @@ from typing import Any
 from ..errors import BuildError
 from . import tools
 from .boundary import add_boundary
-from .critical_path import Names, clock_name, critical_path
+from .critical_path import Names, clock_names, critical_path
 from .families import ECP5, ICE40
 from .parts import Part, part_of
 from .synthesis import Synthesis
@@ -121,13 +121,14 @@ def place(
     used = {kind: count["used"] for kind, count in report["utilization"].items() if count["used"]}
     if not report["fmax"]:
         raise PlacementError("nextpnr found no path from a register to a register, and so no clock", log)
+    clocks = clock_names(report["fmax"])
     slowest = min(report["fmax"], key=lambda one: report["fmax"][one]["achieved"])
     return Placement(
         seed=seed,
         comb=_comb(synthesis, used, log),
         clock_mhz=report["fmax"][slowest]["achieved"],
-        clocks={clock_name(one): reached["achieved"] for one, reached in report["fmax"].items()},
-        targets={clock_name(one): reached["constraint"] for one, reached in report["fmax"].items()},
+        clocks={clocks[one]: reached["achieved"] for one, reached in report["fmax"].items()},
+        targets={clocks[one]: reached["constraint"] for one, reached in report["fmax"].items()},
         critical_path=critical_path(_slowest_path(report, slowest), names),
         used=used,
         available={kind: report["utilization"][kind]["available"] for kind in used},

@@ -95,4 +95,5 @@ def failure(tool: Tool, code: int, log: str) -> BuildError:
     """The failure of a tool that ended with ``code``, in its own last words."""
     said = [line.strip() for line in log.splitlines() if line.strip()]
     told = [line for line in said if line.startswith("ERROR") or "Error" in line]
-    return BuildError(f"{tool.name} ended with {code}: {(told or said or ['it said nothing'])[-1]}", log)
+    ended = f"crashed (signal {-code})" if code < 0 else f"ended with {code}"
+    return BuildError(f"{tool.name} {ended}: {(told or said or ['it said nothing'])[-1]}", log)

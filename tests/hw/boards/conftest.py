@@ -1,7 +1,13 @@
 """Small modules to be built."""
 
 import pytest
+from amaranth.hdl import ClockDomain, ClockSignal, Module, Signal
+from amaranth.lib.wiring import In, Out
+from ropewalk.boards.pll import Pll
+from ropewalk.boards.registry import PORTS
 from ropewalk.boards.unit import Unit
+from ropewalk.emit.verilog import emit_top
+from ropewalk.gateware.component import Component
 
 COUNTER = """module inner(input clk, input [15:0] step, output reg [15:0] total);
 reg [15:0] held;
@@ -15,13 +21,29 @@ always @(posedge clk) count <= total;
 endmodule
 """
 
-BLINKY = """module ropewalk(input clk, reset_button, uart_rx, output uart_tx, led_pass, led_fail);
-reg [9:0] count = 0;
-always @(posedge clk) count <= reset_button ? 0 : count + 1;
-assign uart_tx = uart_rx;
-assign led_pass = count[9], led_fail = ~count[9];
-endmodule
-"""
+
+class Blinky(Component):
+    """A board's top: a counter on the clock that a PLL makes."""
+
+    def __init__(self, board):
+        self._board = board
+        directions = {port: Out if port in ("uart_tx", "led_pass", "led_fail") else In for port in PORTS}
+        super().__init__({port: flow(1) for port, flow in directions.items()})
+
+    def elaborate(self, platform):
+        m = Module()
+        board = self._board
+        m.submodules.pll = pll = Pll(board.device.family, board.clock_mhz, board.target_mhz)
+        m.domains.sync = ClockDomain(reset_less=True)
+        count = Signal(12)
+        m.d.comb += [pll.pin.eq(self.clk), ClockSignal().eq(pll.clock)]
+        m.d.sync += count.eq(count + 1)
+        m.d.comb += [
+            self.uart_tx.eq(self.uart_rx),
+            self.led_pass.eq(count[-1] & pll.locked),
+            self.led_fail.eq(self.reset_button),
+        ]
+        return m
 
 
 @pytest.fixture
@@ -32,5 +54,9 @@ def counter():
 
 @pytest.fixture
 def blinky():
-    """A module with the ports of a board: 10 registers, and a wire from the serial input to the output."""
-    return Unit(files={"ropewalk.v": BLINKY}, clock="clk")
+    """Makes a top module for a board: a counter on its own clock, and a wire from the serial input to the output."""
+
+    def make(board):
+        return Unit(files=emit_top(Blinky(board), {}), clock="clk")
+
+    return make

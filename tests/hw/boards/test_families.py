@@ -78,6 +78,23 @@ def test_what_is_unsound_is_refused_for_other_families_too(family, body, message
         synthesise(module(body, "input clk, e, input [1:0] a, b, output reg p"), family=family)
 
 
+TWICE = "reg [15:0] x, y; reg [31:0] q; always @(posedge clk) begin {} p <= q; end"
+
+
+@pytest.mark.parametrize(
+    ("registers", "message"),
+    [
+        # Yosys would make the result a constant here, and only warn.
+        ("x <= a; y <= b; q <= x * y;", "Driver-driver conflict for .*p"),
+        ("q <= a * b;", r"Yosys crashed \(signal 11\)"),
+    ],
+)
+def test_what_yosys_gets_wrong_about_two_product_registers_is_refused(registers, message):
+    ports = "input clk, input [15:0] a, b, output reg [31:0] p"
+    with pytest.raises(SynthesisError, match=message):
+        synthesise(module(TWICE.format(registers), ports), family=ICE40)
+
+
 BENCH = """
 `timescale 1ns/1ps
 module bench;
