@@ -6,7 +6,7 @@ bits in as many clocks; the platform that a component is elaborated for says who
 """
 
 from collections.abc import Sequence
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 from amaranth.hdl import Instance, Module, Shape, Signal, unsigned
 from amaranth.lib.memory import Memory
@@ -192,11 +192,12 @@ class BlockRam(Component):
             m.d.sync += output.eq(word)
             return m
         # No word is read while it is written, so that no logic need say what is read then.
+        attributes: dict[str, Any] = {"no_rw_check": 1, **form.ram_attributes}
         memory = Memory(
             shape=unsigned(contents.width),
             depth=contents.depth,
             init=contents.words,
-            attrs={"no_rw_check": 1, **form.ram_attributes},
+            attrs=attributes,
         )
         m.submodules[self._name] = memory
         write = memory.write_port()

@@ -94,7 +94,7 @@ class Registers(Component):
         ]
 
         # Events are looked at a clock late. How many elements were saturated is a sum of many bits, in three clocks.
-        events = Signal(self.events.shape(), name="happened")
+        events = Signal(event_layout(design), name="happened")
         halves = [Signal(range(design.lanes + 1), name=f"saturated_{half}") for half in range(2)]
         saturated = Signal(range(design.elements + 1))
         m.d.sync += [

@@ -75,7 +75,7 @@ class SlotStore(Component):
             "rows_idle": In(1),
             "row_begun": In(1),
             **LOADER_MEMBERS,
-            "busy": Out(1, init=1),
+            "busy": Out(1, init=1),  # pyright: ignore[reportCallIssue]  (the stubs leave init out)
             "scanning": Out(1),
             "entry_write": Out(1),
             "entry_address": Out(address),
