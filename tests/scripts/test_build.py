@@ -90,3 +90,13 @@ def test_bad_input_is_refused(refused, design, tmp_path):
         "build", design, *ECP5
     )
     assert not (design / "build").exists()
+
+
+def test_the_primitives_of_one_family_are_not_built_for_another(ropewalk, refused, engine, tmp_path):
+    made = ropewalk("generate", engine.parent / "config.json", "-o", tmp_path / "gowin", "--family", "gowin")
+    assert made.code == 0
+    for component in ((), ("--component", "rotator")):
+        said = refused("build", tmp_path / "gowin", *ECP5, *component)
+        assert "made of the primitives of gowin, and LFE5U-25F-6 is of ecp5" in said
+        assert "--family ecp5" in said
+    assert not (tmp_path / "gowin" / "build").exists()

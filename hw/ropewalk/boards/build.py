@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from ..errors import BuildError
+from ..errors import BuildError, InputError
 from . import tools
 from .bitstream import bitstream
 from .parts import Part
@@ -86,10 +86,17 @@ def build(
 
     Raises
     ------
+    InputError
+        If the unit uses the primitives of another family.
     BuildError
         If a tool is missing or fails, the netlist is unsound, or a clock is not reached; its ``log`` has what the
         tools printed until then.
     """
+    if unit.family not in ("generic", part.family.name):
+        raise InputError(
+            f"the Verilog is made of the primitives of {unit.family}, and {part.name} is of {part.family.name}: generate "
+            f"it with --family {part.family.name}, or generic"
+        )
     packer = part.packer if board is not None else None
     called = [tool for tool in (tools.YOSYS, part.placer, packer) if tool is not None]
     for tool in called:

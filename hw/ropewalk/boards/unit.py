@@ -10,6 +10,7 @@ from ..emit.components import CLOCK, component_files
 from ..emit.folder import load_design
 from ..emit.verilog import TOP
 from ..errors import InputError
+from ..family import Family
 
 _READ = re.compile(r'\$readmemh\("(\w+\.hex)"')
 
@@ -18,13 +19,14 @@ _READ = re.compile(r'\$readmemh\("(\w+\.hex)"')
 class Unit:
     """Verilog and the memory files that it reads, by name; its top module, and that one's clock.
 
-    ``component`` is what it is of a design, or None where it is the whole.
+    ``component`` is what it is of a design, or None where it is the whole. ``family`` is whose primitives it uses.
     """
 
     files: Mapping[str, str]
     module: str = TOP
     clock: str = "aclk"
     component: str | None = None
+    family: Family = "generic"
 
     @property
     def sha256(self) -> str:
@@ -46,10 +48,10 @@ def unit_in(folder: Path, component: str | None = None) -> Unit:
     """
     design = load_design(folder)
     if component is not None:
-        return Unit(files=component_files(design, component), clock=CLOCK, component=component)
+        return Unit(files=component_files(design, component), clock=CLOCK, component=component, family=design.family)
     verilog = _text(folder / f"{TOP}.v")
     memories = {name: _text(folder / name) for name in sorted(set(_READ.findall(verilog)))}
-    return Unit(files={f"{TOP}.v": verilog, **memories})
+    return Unit(files={f"{TOP}.v": verilog, **memories}, family=design.family)
 
 
 def _text(path: Path) -> str:
