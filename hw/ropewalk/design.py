@@ -6,6 +6,7 @@ from typing import Literal
 
 from .design_checks import check_choices, check_range, check_table, check_variants
 from .errors import InputError
+from .family import Family
 from .formats import Format, Rounding
 from .geometry.rotary import RotaryGeometry, Variant
 from .geometry.shape import Shape
@@ -91,7 +92,7 @@ class Design:
     slots: int = 8
     positions: int | None = None
     value_heads: int = 0
-    family: str = "generic"
+    family: Family = "generic"
     rounding: Rounding = "half-up"
     coefficients: Coefficients = "exact"
     angle_model: AngleModel = "exact"

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, get_args
 
 from .errors import InputError
+from .family import check_family
 from .formats import Format
 from .geometry.rotary import RotaryGeometry
 from .geometry.software import Software, check_software
@@ -38,8 +39,7 @@ def check_choices(design: "Design") -> None:
         raise InputError(f"source must be synth or table, not {design.source!r}")
     if design.clocks_per_pair != 1:
         raise InputError(f"clocks per pair must be 1, not {design.clocks_per_pair!r}")
-    if design.family != "generic":
-        raise InputError(f"family must be generic, not {design.family!r}")
+    check_family(design.family)
     if design.rounding not in ("half-up", "floor"):
         raise InputError(f"rounding must be half-up or floor, not {design.rounding!r}")
     if design.coefficients not in ("exact", "q15"):

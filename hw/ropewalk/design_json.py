@@ -10,6 +10,7 @@ from . import __version__
 from .design import MAX_AXES, AngleModel, Coefficients, Design, Source
 from .design_checks import MAX_HEADS, MAX_SLOTS
 from .errors import InputError
+from .family import FAMILIES
 from .formats import Rounding
 from .geometry.rotary import geometry_from_json, geometry_to_json
 from .order import StreamPairing
@@ -71,7 +72,7 @@ def design_from_json(values: dict[str, Any], where: str) -> Design:
     geometry = geometry_from_json(values.get("geometry"), f"{where}: geometry")
     integers = {name: parameters.required_integer(name, 1, high) for name, high in _INTEGERS.items()}
     integers["value_heads"] = parameters.required_integer("value_heads", 0, MAX_HEADS)
-    positions, family = parameters.integer("positions", 1, 1 << 24), parameters.required_text("family")
+    positions, family = parameters.integer("positions", 1, 1 << 24), parameters.required_choice("family", FAMILIES)
     position_axes = parameters.integer("position_axes", 1, MAX_AXES)
     registers = parameters.flag("registers")
     if registers is None:

@@ -70,6 +70,7 @@ def generate(
     write_design_folder(made.design, folder, words=made.words, force=force)
     for line in made.summary:
         click.echo(line)
+    click.echo(f"  {'family':<18}{made.design.family}")
     click.echo(f"written to {folder}:")
     for file in sorted(path for path in folder.rglob("*") if path.is_file()):
         click.echo(f"  {file.relative_to(folder).as_posix():<24}{file.stat().st_size:>10,} bytes")

@@ -6,6 +6,7 @@ from typing import Any, TypeAlias
 import click
 from click.core import ParameterSource
 from ropewalk.errors import InputError
+from ropewalk.family import FAMILIES
 from ropewalk.geometry import DESCRIPTIONS, Geometry, scheme_of
 
 ROPE, ALIBI, LEARNED, SINUSOIDAL = "rope", "alibi", "learned", "sinusoidal"
@@ -44,7 +45,7 @@ OPTIONS: tuple[Option, ...] = (
     ),
     option(
         (ROPE, SINUSOIDAL), "--coefficient-width", type=int, metavar="C",
-        text="Bits of |cos| and |sin|, 8 to 24.  [default: 18, and 16 for q15 coefficients]",
+        text="Bits of |cos| and |sin|, 8 to 24.  [default: 18; 16 for q15 coefficients and for ice40]",
     ),
     option(
         (ROPE, SINUSOIDAL), "--phase-bits", type=int, default=48, metavar="P",
@@ -141,6 +142,11 @@ OPTIONS: tuple[Option, ...] = (
     option(
         (SINUSOIDAL,), "--layout", type=click.Choice(["interleaved", "half"]),
         text="Order of a row: sine and cosine in turn, or all sines first.  [default: the model's own]",
+    ),
+    option(
+        ALL, "--family", type=click.Choice(FAMILIES), default="generic",
+        text="Parts that the Verilog is for: with their multipliers and block RAMs and the registers inside them, or "
+        "written for any synthesis tool. No bit and no clock depends on it.",
     ),
     option(
         (ROPE, ALIBI), "--no-registers", is_flag=True,

@@ -2,7 +2,8 @@
 
 The gateware puts the registers there for it (``gateware/primitives.py``): operand, pipeline and result registers at a
 multiplier, an output register at a block RAM, without reset, clock enable or initial value. Inside the block they cost
-nothing and make it fast. A register moves only if that changes no bit at any clock, once it has been loaded.
+nothing and make it fast. A register moves only if that changes no bit at any clock, once it has been loaded; one that
+is in use already, as in all that ``--family ecp5`` instantiates, is left alone.
 """
 
 from collections import defaultdict
@@ -86,6 +87,10 @@ class Netlist:
         cell, port, _ = next(iter(readers))
         return cell if port == "DI" and self._plain(cell) else None
 
+    def has(self, cell: str, register: str) -> bool:
+        """Whether a register of a multiplier is in use."""
+        return self.cells[cell]["parameters"].get(f"{register}_CLK", "NONE") != "NONE"
+
     def clock(self, cell: str) -> Bit:
         """The clock of a register."""
         return self.bits(cell, "CLK")[0]
@@ -129,6 +134,8 @@ def _pack_operands(netlist: Netlist, cell: str) -> None:
     for operand in "AB":
         ports = [f"{operand}{place}" for place in range(OPERAND_BITS)]
         bits = [netlist.bits(cell, port)[0] for port in ports]
+        if netlist.has(cell, f"REG_INPUT{operand}"):
+            continue
         before = {bit: netlist.register_before(bit) for bit in bits if bit not in ("0", "x")}
         found = [register for register in before.values() if register is not None]
         if not found or len(found) != len(before) or not _one_clock(netlist, cell, [name for name, _ in found]):
@@ -146,6 +153,8 @@ def _pack_operands(netlist: Netlist, cell: str) -> None:
 def _pack_results(netlist: Netlist, cell: str) -> None:
     ports = [f"P{place}" for place in range(PRODUCT_BITS)]
     for parameter in ("REG_PIPELINE", "REG_OUTPUT"):
+        if netlist.has(cell, parameter):
+            return
         driven = {port: netlist.bits(cell, port)[0] for port in ports if netlist.bits(cell, port)}
         read = {port: bit for port, bit in driven.items() if netlist.is_read(bit)}
         after = {port: netlist.register_after(bit) for port, bit in read.items()}
@@ -162,6 +171,8 @@ def _pack_results(netlist: Netlist, cell: str) -> None:
 
 def _pack_output(netlist: Netlist, cell: str, sides: str, clock: str) -> None:
     """The output register of ``sides`` of a block RAM: both together are one port where words have 36 bits."""
+    if any(netlist.cells[cell]["parameters"].get(f"REGMODE_{side}") == "OUTREG" for side in sides):
+        return
     read = {
         port: bits[0]
         for port, bits in netlist.cells[cell]["connections"].items()

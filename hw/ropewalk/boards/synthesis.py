@@ -28,13 +28,13 @@ LOGIC_ROM_BITS = 4_096
 """A ROM of so many bits may become logic. A memory that is written, or a larger one, may not."""
 
 _SCRIPT = """read_verilog -sv {files}
-hierarchy -check -top {top}
+synth_ecp5 -top {top} -run begin:coarse
 proc
 select -assert-none t:$dlatch t:$adlatch t:$dlatchsr
 flatten
-opt_clean
+opt_clean -purge
 check -assert
-synth_ecp5 -top {top} -run begin:map_ram
+synth_ecp5 -top {top} -run coarse:map_ram
 select {top}
 write_json -selected memories.json
 select -clear

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ..errors import InputError
+from ..family import Family, check_family
 from ..formats import Format
 from ..geometry.alibi import MODES, AlibiGeometry
 from ..tables.slopes import SLOPE_FRACTION_BITS, slope_words
@@ -19,7 +20,6 @@ MOST_HEADS = 256
 """Heads that a descriptor can name."""
 
 MOST_FRACTION_BITS = 24
-FAMILIES = ("generic",)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,7 +52,7 @@ class AlibiDesign:
     data_width: int = 16
     fraction_bits: int = 8
     capacity: int = MOST_HEADS
-    family: str = "generic"
+    family: Family = "generic"
     registers: bool = True
 
     def __post_init__(self) -> None:
@@ -68,8 +68,7 @@ class AlibiDesign:
                 raise InputError(f"{name} must be an integer from {low} to {high} for ALiBi, not {value!r}")
         if self.capacity & (self.capacity - 1):
             raise InputError(f"capacity must be a power of two, not {self.capacity}")
-        if self.family not in FAMILIES:
-            raise InputError(f"family must be {' or '.join(FAMILIES)}, not {self.family!r}")
+        check_family(self.family)
         heads = self.geometry.heads
         if heads > self.capacity:
             raise InputError(f"the slope table has room for {self.capacity} heads, and the model has {heads}")

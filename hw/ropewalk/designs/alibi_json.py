@@ -4,6 +4,7 @@ from typing import Any
 
 from .. import __version__
 from ..errors import InputError
+from ..family import FAMILIES
 from ..geometry.alibi import geometry_from_json, geometry_to_json
 from ..strict_json import Keys
 from ..tables.digest import model_digest
@@ -60,13 +61,12 @@ def alibi_design_from_json(values: dict[str, Any], where: str) -> AlibiDesign:
     parameters = _checked(inside, (*_INTEGERS, *_OTHERS))
     integers = {name: parameters.required_integer(name, *limits) for name, limits in _INTEGERS.items()}
     geometry = geometry_from_json(values.get("geometry"), f"{where}: geometry")
+    family = parameters.required_choice("family", FAMILIES)
     registers = parameters.flag("registers")
     if registers is None:
         raise parameters.error("registers", "true or false")
     try:
-        design = AlibiDesign(
-            geometry=geometry, family=parameters.required_text("family"), registers=registers, **integers
-        )
+        design = AlibiDesign(geometry=geometry, family=family, registers=registers, **integers)
     except InputError as refusal:  # what does not fit together; it does not know of the file
         raise top.refuse(str(refusal)) from None
     digest = model_digest(geometry)

@@ -11,6 +11,7 @@ from typing import Any, Literal, get_args
 from .. import __version__
 from ..design import check_range
 from ..errors import InputError
+from ..family import FAMILIES, Family, check_family
 from ..formats import Format
 from ..geometry.learned import LearnedGeometry, geometry_from_json, geometry_to_json
 from ..models.weights import Table
@@ -75,7 +76,7 @@ class LearnedDesign:
     table_digest: str
     storage: Storage = "block-ram"
     address_width: int = 32
-    family: str = "generic"
+    family: Family = "generic"
 
     def __post_init__(self) -> None:
         if self.lanes not in LANES:
@@ -89,8 +90,7 @@ class LearnedDesign:
         check_shape(self.geometry.rows, self.geometry.dimension)
         if self.storage not in get_args(Storage):
             raise InputError(f"storage must be block-ram or external, not {self.storage!r}")
-        if self.family != "generic":
-            raise InputError(f"family must be generic, not {self.family!r}")
+        check_family(self.family)
         if not re.fullmatch("[0-9a-f]{64}", self.table_digest):
             raise InputError("the digest of a table must be a SHA-256 in hexadecimal")
         if self.storage == "block-ram" and self.memory_words > MAX_MEMORY_WORDS:
@@ -240,7 +240,7 @@ def learned_from_json(values: dict[str, Any], where: str) -> LearnedDesign:
         return LearnedDesign(
             geometry=geometry,
             storage=storage,
-            family=inside.required_text("family"),
+            family=inside.required_choice("family", FAMILIES),
             table_digest=digest if isinstance(digest, str) else "",
             **{name: inside.required_integer(name, 1, high) for name, high in _INTEGERS.items()},
             **{name: inside.required_integer(name, *bounds) for name, bounds in signed.items()},

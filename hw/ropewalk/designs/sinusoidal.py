@@ -8,6 +8,7 @@ from typing import Any
 from .. import __version__
 from ..design import POSITION_BITS, SineFormat, check_range
 from ..errors import InputError
+from ..family import FAMILIES, Family, check_family
 from ..formats import Format
 from ..geometry.sinusoidal import SinusoidalGeometry, geometry_from_json, geometry_to_json
 from ..strict_json import Keys
@@ -78,7 +79,7 @@ class SinusoidalDesign:
     phase_bits: int = 48
     amplitude: float = 1.0
     positions: int | None = None
-    family: str = "generic"
+    family: Family = "generic"
 
     def __post_init__(self) -> None:
         check_range("data width", self.data_width, 4, 32)
@@ -94,8 +95,7 @@ class SinusoidalDesign:
                 f"{self.generators} generators make {2 * self.generators} elements in a clock, more than the "
                 f"{self.lanes} of a beat: give at most {self.lanes // 2}"
             )
-        if self.family != "generic":
-            raise InputError(f"family must be generic, not {self.family!r}")
+        check_family(self.family)
         if self.positions is not None:
             check_range("positions", self.positions, 1, 1 << POSITION_BITS)
         amplitude_word(self.amplitude)  # refuses what the word cannot hold
@@ -252,7 +252,8 @@ def design_from_json(values: dict[str, Any], where: str) -> SinusoidalDesign:
     geometry = geometry_from_json(values.get("geometry"), f"{where}: geometry")
     integers = {name: parameters.required_integer(name, low, high) for name, (low, high) in _INTEGERS.items()}
     amplitude = parameters.required_number("amplitude", 0.0, 2.0)
-    positions, family = parameters.integer("positions", 1, 1 << POSITION_BITS), parameters.required_text("family")
+    positions = parameters.integer("positions", 1, 1 << POSITION_BITS)
+    family = parameters.required_choice("family", FAMILIES)
     try:
         design = SinusoidalDesign(
             geometry=geometry, amplitude=amplitude, positions=positions, family=family, **integers

@@ -16,7 +16,7 @@ from .writer import DESCRIPTION, PAGE
 def alibi_files(design: AlibiDesign) -> dict[str, str]:
     """All files of the folder, by name. The same design gives the same bytes on every machine."""
     top = AlibiTop(design)
-    files = emit_top(top, alibi_contents(design))
+    files = emit_top(top, alibi_contents(design), family=design.family)
     description = alibi_design_to_json(design, derived_facts(design, latency=top.latency))
     files[DESCRIPTION] = json.dumps(description, indent=1) + "\n"
     if design.registers:
@@ -27,4 +27,4 @@ def alibi_files(design: AlibiDesign) -> dict[str, str]:
 
 def alibi_memory_files(design: AlibiDesign) -> dict[str, str]:
     """What the memory files of ``design`` must hold, by file name."""
-    return rom_files(alibi_contents(design))
+    return rom_files(alibi_contents(design), design.family)

@@ -42,7 +42,7 @@ def learned_files(design: LearnedDesign, words: Words) -> dict[str, str]:
     """
     top = LearnedTop(design, words)
     facts = learned_facts(design, latency=top.latency)
-    files = emit_top(top, learned_roms(design, words))
+    files = emit_top(top, learned_roms(design, words), family=design.family)
     files |= {TABLE: table_text(design, words), HEADER: register_header(UNIT)}
     return {
         **files,
@@ -55,7 +55,8 @@ def table_text(design: LearnedDesign, words: Words) -> str:
     """What ``rows.hex`` must hold."""
     depth = max(2, design.memory_words) if design.storage == "block-ram" else design.memory_words
     packed = pack_beats(words, design.lanes, design.word_bits)
-    return rom_files({"rows": RomContents(design.lanes * design.word_bits, depth, packed)})[TABLE]
+    contents = RomContents(design.lanes * design.word_bits, depth, packed, "file")
+    return rom_files({"rows": contents}, design.family)[TABLE]
 
 
 def load_learned(folder: Path) -> LearnedDesign:

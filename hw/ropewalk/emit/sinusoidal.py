@@ -17,7 +17,7 @@ from .writer import DESCRIPTION, PAGE
 def sinusoidal_files(design: SinusoidalDesign) -> dict[str, str]:
     """All files of the folder, by name. The same design gives the same bytes on every machine."""
     top = SinusoidalTop(design)
-    files = {**emit_top(top, rom_contents(design)), HEADER: register_header(UNIT)}
+    files = {**emit_top(top, rom_contents(design), family=design.family), HEADER: register_header(UNIT)}
     return {
         **files,
         PAGE: sinusoidal_page(design, latency=top.latency, files=list(files)),
@@ -27,7 +27,7 @@ def sinusoidal_files(design: SinusoidalDesign) -> dict[str, str]:
 
 def sinusoidal_memory_files(design: SinusoidalDesign) -> dict[str, str]:
     """What the memory files of ``design`` must hold, by file name."""
-    return rom_files(rom_contents(design))
+    return rom_files(rom_contents(design), design.family)
 
 
 def derived_facts(design: SinusoidalDesign, top: SinusoidalTop) -> dict[str, Any]:

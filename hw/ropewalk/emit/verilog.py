@@ -1,4 +1,4 @@
-"""A design as portable Verilog, with its ROM contents in files of their own."""
+"""A design as Verilog for a family of parts, with the contents of memories that are inferred in files of their own."""
 
 import re
 import subprocess
@@ -13,6 +13,8 @@ from amaranth.hdl import ClockSignal, Instance, Signal
 from ..design import Design
 from ..gateware.component import Component
 from ..gateware.contents import RomContents, rom_contents
+from ..gateware.families import FORMS
+from ..gateware.families.form import Form
 from ..gateware.sequencer import SequencerTop
 from ..gateware.top import RotaryTop
 from .waking import woken
@@ -71,10 +73,14 @@ write_verilog -norename -extmem {top}.v
 """
 
 
-class _RomFiles:
-    """Places ROMs and large RAMs as modules of their own, whose words stand in files: the platform of the emission."""
+class _Emission:
+    """The platform of the emission: names the form of the primitives.
 
-    def __init__(self) -> None:
+    Places ROMs and large RAMs that the form leaves to it as modules of their own, whose words stand in files.
+    """
+
+    def __init__(self, form: Form) -> None:
+        self.form = form
         self._placed: dict[str, tuple[RomContents, str]] = {}
 
     @property
@@ -127,19 +133,20 @@ class _RomFiles:
 
 def emit_verilog(design: Design, top: RotaryTop) -> dict[str, str]:
     """The Verilog of ``top``, made for ``design``, and its ROM files, by file name: see :func:`emit_top`."""
-    return emit_top(top, rom_contents(design))
+    return emit_top(top, rom_contents(design), family=design.family)
 
 
-def emit_top(top: Component, roms: Mapping[str, RomContents]) -> dict[str, str]:
+def emit_top(top: Component, roms: Mapping[str, RomContents], *, family: str = "generic") -> dict[str, str]:
     """The Verilog of ``top`` as the module ``ropewalk``, and the files of its memories, by file name.
 
     ``roms`` holds the words of every memory that has any at the start, by the memory's name. They are read by
     ``$readmemh`` from files named after the memory, relative to the folder in which the simulator or synthesis tool
-    runs. Other RAMs start undefined, as they do on every part.
+    runs, unless the memory is made of blocks of ``family``, whose parameters they are. Other RAMs start undefined, as
+    they do on every part.
     """
-    placer = _RomFiles()
+    placer = _Emission(FORMS[family])
     verilog = _written_by_yosys(rtlil.convert(top, name=TOP, platform=placer, emit_src=False), TOP)
-    words = rom_files(roms)
+    words = rom_files(roms, family)
 
     def place(match: re.Match[str]) -> str:
         memory = match["memory"]
@@ -184,14 +191,15 @@ def rom_file(memory: str) -> str:
 
 def rom_text(design: Design) -> dict[str, str]:
     """What the ROM files of ``design`` must hold, by file name: from the tables, without making the Verilog."""
-    return rom_files(rom_contents(design))
+    return rom_files(rom_contents(design), design.family)
 
 
-def rom_files(roms: Mapping[str, RomContents]) -> dict[str, str]:
-    """The files of ``roms``, by file name: a word in hexadecimal on each line."""
+def rom_files(roms: Mapping[str, RomContents], family: str) -> dict[str, str]:
+    """The files of those of ``roms`` that no block of ``family`` holds, by file name: a word in hexadecimal a line."""
     return {
         rom_file(memory): "".join(
             f"{word:0{-(-rom.width // 4)}x}\n" for word in rom.words + [0] * (rom.depth - len(rom.words))
         )
         for memory, rom in roms.items()
+        if not FORMS[family].takes(rom)
     }

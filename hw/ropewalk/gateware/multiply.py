@@ -6,9 +6,10 @@ from amaranth.hdl import Cat, Module, Shape, Signal, Value, signed, unsigned
 from amaranth.lib.wiring import In, Out
 
 from .component import Component
+from .families.form import OPERAND_BITS
 from .primitives import Multiplier, delayed
 
-TILE_BITS = 18
+TILE_BITS = OPERAND_BITS
 """Bits of a DSP operand, signed or unsigned."""
 
 

@@ -1,7 +1,8 @@
 """The registered building blocks: multiplier, block ROM and block RAM, each with one latency.
 
-They are written so that the registers can move into the DSP blocks and block RAMs of a part: no reset, no clock
-enable, no initial value on a register in the datapath. Another family's form of a primitive keeps its latency.
+The portable form is written so that the registers can move into the DSP blocks and block RAMs of a part: no reset, no
+clock enable, no initial value on a register in the datapath. Each family's form (:mod:`.families`) computes the same
+bits in as many clocks; the platform that a component is elaborated for says whose it is.
 """
 
 from collections.abc import Sequence
@@ -13,6 +14,8 @@ from amaranth.lib.wiring import In, Out
 
 from .component import Component
 from .contents import RomContents
+from .families import form_of
+from .families.form import OPERAND_BITS, WritePort
 
 
 def delayed(m: Module, value, clocks: int, *, name: str) -> Signal:
@@ -29,8 +32,8 @@ def delayed(m: Module, value, clocks: int, *, name: str) -> Signal:
 class Multiplier(Component):
     """The exact product of two words that each fit one DSP operand.
 
-    Latency 3 clocks (operand, pipeline and result registers), one product per clock. One DSP block where both
-    operands have 18 bits or fewer.
+    Latency 3 clocks (operand, pipeline and result registers), one product per clock, one DSP block. An operand has at
+    most 18 bits, with or without a sign; ``ValueError`` where one has more.
 
     Members
     -------
@@ -43,19 +46,13 @@ class Multiplier(Component):
     latency = 3
 
     def __init__(self, a: Shape, b: Shape):
-        self._shapes = a, b
+        if max(a.width, b.width) > OPERAND_BITS:
+            raise ValueError(f"no DSP block takes operands of {a.width} and {b.width} bits: split them")
         product = (Signal(a) * Signal(b)).shape()
         super().__init__({"a": In(a), "b": In(b), "p": Out(product)})
 
     def elaborate(self, platform) -> Module:  # noqa: D102
-        m = Module()
-        a = Signal(self.a.shape(), reset_less=True)
-        b = Signal(self.b.shape(), reset_less=True)
-        pipeline = Signal(self.p.shape(), reset_less=True)
-        result = Signal(self.p.shape(), reset_less=True)
-        m.d.sync += [a.eq(self.a), b.eq(self.b), pipeline.eq(a * b), result.eq(pipeline)]
-        m.d.comb += self.p.eq(result)
-        return m
+        return form_of(platform).multiplier(self.a, self.b, self.p)
 
 
 @runtime_checkable
@@ -116,8 +113,11 @@ class BlockRom(Component):
         super().__init__({"address": In(range(contents.depth)), "data": Out(width)})
 
     def elaborate(self, platform) -> Module:  # noqa: D102
-        m = Module()
         contents = self._contents
+        form = form_of(platform)
+        if form.takes(contents):
+            return form.memory(self._name, contents, address=self.address, data=self.data, write=None)
+        m = Module()
         output = Signal(contents.width, reset_less=True)
         m.d.comb += self.data.eq(output)
         if isinstance(platform, RomPlacer):
@@ -129,7 +129,7 @@ class BlockRom(Component):
             shape=unsigned(contents.width),
             depth=contents.depth,
             init=contents.words,
-            attrs={"rom_style": "block"},
+            attrs=dict(form.rom_attributes),
         )
         m.submodules[self._name] = memory
         port = memory.read_port()
@@ -157,11 +157,8 @@ class BlockRam(Component):
     latency = 2
 
     def __init__(self, *, width: int, depth: int, name: str, words: Sequence[int] = (), placed: bool = False):
-        self._placed = placed
-        self._width = width
-        self._depth = depth
+        self._contents = RomContents(width, depth, list(words), "file" if placed else "ram")
         self._name = name
-        self._words = list(words)
         super().__init__(
             {
                 "write_enable": In(1),
@@ -173,13 +170,18 @@ class BlockRam(Component):
         )
 
     def elaborate(self, platform) -> Module:  # noqa: D102
+        contents = self._contents
+        form = form_of(platform)
+        if form.takes(contents):
+            write = WritePort(enable=self.write_enable, address=self.write_address, data=self.write_data)
+            return form.memory(self._name, contents, address=self.address, data=self.data, write=write)
         m = Module()
-        output = Signal(self._width, reset_less=True)
-        if self._placed and isinstance(platform, RamPlacer):
-            word = Signal(self._width)
+        output = Signal(contents.width, reset_less=True)
+        if contents.kind == "file" and isinstance(platform, RamPlacer):
+            word = Signal(contents.width)
             m.submodules[self._name] = platform.place_ram(
                 self._name,
-                RomContents(self._width, self._depth, self._words),
+                contents,
                 write_enable=self.write_enable,
                 write_address=self.write_address,
                 write_data=self.write_data,
@@ -189,7 +191,12 @@ class BlockRam(Component):
             m.d.comb += self.data.eq(output)
             m.d.sync += output.eq(word)
             return m
-        memory = Memory(shape=unsigned(self._width), depth=self._depth, init=self._words)
+        memory = Memory(
+            shape=unsigned(contents.width),
+            depth=contents.depth,
+            init=contents.words,
+            attrs=dict(form.ram_attributes),
+        )
         m.submodules[self._name] = memory
         write = memory.write_port()
         read = memory.read_port()

@@ -27,6 +27,7 @@ class AlibiScheme:
             data_width=options["data_width"],
             fraction_bits=options["fraction_bits"],
             capacity=options["head_capacity"],
+            family=options["family"],
             registers=not options["no_registers"],
         )
         return Made(design=design, summary=summary(design), notes=notes(design))

@@ -52,6 +52,7 @@ class LearnedScheme:
             table_width=options["table_width"],
             storage=options["table_memory"],
             address_width=options["address_width"],
+            family=options["family"],
         )
         return Made(design=design, words=words, summary=summary(design, table, words), notes=notes)
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from ropewalk.design import Design, default_slots
 from ropewalk.emit.folder import changed_roms
+from ropewalk.family import default_coefficient_width
 from ropewalk.lanes import default_lanes
 from ropewalk.tables.slot_words import slot_crcs
 from ropewalk_sim.engines import ENGINES
@@ -39,9 +40,9 @@ class RotaryScheme:
         width, lanes, slots = options["coefficient_width"], options["lanes"], options["slots"]
         orders = options["input_pairing"], options["output_pairing"]
         if width is None:
-            width = 16 if options["coefficients"] == "q15" else 18
+            width = 16 if options["coefficients"] == "q15" else default_coefficient_width(options["family"])
         same = ("data_width", "rounding", "coefficients", "angle_model", "phase_bits", "source", "positions",
-                "clocks_per_pair", "input_pairing", "output_pairing")  # fmt: skip
+                "clocks_per_pair", "input_pairing", "output_pairing", "family")  # fmt: skip
         design = Design(
             geometry=found,
             lanes=default_lanes(found, *orders) if lanes is None else lanes,

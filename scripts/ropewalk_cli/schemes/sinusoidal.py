@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from ropewalk.design import POSITION_BITS, check_range
 from ropewalk.designs.sinusoidal import SinusoidalDesign
+from ropewalk.family import default_coefficient_width
 from ropewalk.tables.sinusoidal_words import slot_crc
 from ropewalk_sim.sinusoidal.unit import SinusoidalUnit
 
@@ -32,8 +33,8 @@ class SinusoidalScheme:
         design = SinusoidalDesign(
             geometry=replace(request.geometry, **changes),
             lanes=4 if options["lanes"] is None else options["lanes"],
-            coefficient_width=18 if width is None else width,
-            **{name: options[name] for name in ("generators", "data_width", "fraction_bits", "phase_bits")},
+            coefficient_width=default_coefficient_width(options["family"]) if width is None else width,
+            **{name: options[name] for name in ("generators", "data_width", "fraction_bits", "phase_bits", "family")},
             amplitude=options["amplitude"],
         )
         return Made(design=design, summary=summary(design))

@@ -58,7 +58,7 @@ def test_a_changed_file_is_refused(change, message):
         ({"amplitude": float("nan")}, "amplitude must be above 0"),
         ({"positions": 0}, "positions"),
         ({"positions": (1 << 24) + 1}, "positions"),
-        ({"family": "ecp5"}, "family"),
+        ({"family": "virtex"}, "family"),
         ({"fraction_bits": 20}, "a coefficient width of 20 keeps it"),
         ({"fraction_bits": 24, "coefficient_width": 24}, "give fewer fraction bits"),
         ({"phase_bits": 24}, "may be off by"),

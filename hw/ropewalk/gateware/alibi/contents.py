@@ -6,7 +6,7 @@ from ..contents import RomContents
 
 def slope_contents(design: AlibiDesign) -> RomContents:
     """The slope table: bank 0 holds the model's slopes, bank 1 nothing."""
-    return RomContents(design.slope_bits, 2 * design.capacity, list(design.slope_words))
+    return RomContents(design.slope_bits, 2 * design.capacity, list(design.slope_words), "ram")
 
 
 def alibi_contents(design: AlibiDesign) -> dict[str, RomContents]:

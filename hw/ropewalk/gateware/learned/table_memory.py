@@ -45,6 +45,7 @@ def table_contents(design: LearnedDesign, words: np.ndarray) -> RomContents:
         design.lanes * design.word_bits,
         max(2, design.memory_words),
         pack_beats(words, design.lanes, design.word_bits),
+        "file",
     )
 
 

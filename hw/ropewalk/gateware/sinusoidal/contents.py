@@ -17,7 +17,7 @@ def group_bits(design: SinusoidalDesign) -> int:
 def step_contents(design: SinusoidalDesign, generator: int) -> RomContents:
     """The steps of one generator: of the pairs whose number is ``generator`` modulo the generators; place 0 first."""
     words = list(slot_steps(design)[generator :: design.generators])
-    return RomContents(STEP_BITS, PLACES << group_bits(design), words)
+    return RomContents(STEP_BITS, PLACES << group_bits(design), words, "ram")
 
 
 def rom_contents(design: SinusoidalDesign) -> dict[str, RomContents]:

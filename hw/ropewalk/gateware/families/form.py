@@ -1,0 +1,60 @@
+"""What a family's form of the primitives is, and the portable one, which leaves the choice to the synthesis tool."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from amaranth.hdl import Module, Signal, Value
+
+from ..contents import RomContents
+
+OPERAND_BITS = 18
+"""Most bits of an operand of a multiplier, signed or unsigned."""
+
+
+@dataclass(frozen=True, eq=False)
+class WritePort:
+    """The signals that write a memory."""
+
+    enable: Value
+    address: Value
+    data: Value
+
+
+class Form:
+    """The portable form of the primitives, and the base of the others.
+
+    A form computes what :mod:`..primitives` promises, in as many clocks, with the registers where the part has them.
+    """
+
+    multiplier_attributes: Mapping[str, str] = {}
+    """Of the product of a multiplier."""
+
+    rom_attributes: Mapping[str, str] = {"rom_style": "block"}
+    """Of a ROM that is inferred. Without it Yosys makes logic of small ones, slower than a block RAM."""
+
+    ram_attributes: Mapping[str, str] = {}
+    """Of a RAM that is inferred."""
+
+    def multiplier(self, a: Signal, b: Signal, p: Signal) -> Module:
+        """``p`` becomes ``a * b`` after three clocks: operand, pipeline and result registers."""
+        m = Module()
+        first = Signal(a.shape(), name="a_register", reset_less=True)
+        second = Signal(b.shape(), name="b_register", reset_less=True)
+        pipeline = Signal(p.shape(), reset_less=True, attrs=dict(self.multiplier_attributes))
+        result = Signal(p.shape(), reset_less=True)
+        m.d.sync += [first.eq(a), second.eq(b), pipeline.eq(first * second), result.eq(pipeline)]
+        m.d.comb += p.eq(result)
+        return m
+
+    def takes(self, contents: RomContents) -> bool:
+        """Whether :meth:`memory` makes a memory of such a size: its words then stand in the Verilog, not in a file."""
+        return False
+
+    def memory(
+        self, name: str, contents: RomContents, *, address: Signal, data: Signal, write: WritePort | None
+    ) -> Module:
+        """A memory of blocks of the part, ``data`` two clocks after ``address``; a ROM without ``write``."""
+        raise NotImplementedError(f"{type(self).__name__} leaves every memory to the synthesis tool")
+
+
+PORTABLE = Form()
