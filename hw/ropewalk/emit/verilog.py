@@ -50,6 +50,7 @@ module {module}(clk, write_enable, write_address, write_data, address, data);
   input [{address}:0] address;
   output [{width}:0] data;
   reg [{width}:0] data;
+  (* no_rw_check *)
   reg [{width}:0] {memory} [0:{last}];
   initial $readmemh("{file}", {memory});
   always @(posedge clk) begin

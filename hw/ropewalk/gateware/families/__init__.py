@@ -6,8 +6,11 @@ instantiated, what is inferred, and why.
 
 from .ecp5 import Ecp5
 from .form import PORTABLE, Form
+from .gowin import Gowin
+from .ice40 import Ice40
+from .xilinx import Xilinx
 
-FORMS: dict[str, Form] = {"generic": PORTABLE, "ecp5": Ecp5()}
+FORMS: dict[str, Form] = {"generic": PORTABLE, "ecp5": Ecp5(), "ice40": Ice40(), "gowin": Gowin(), "xilinx": Xilinx()}
 """The forms by the names of :data:`ropewalk.family.FAMILIES`."""
 
 

@@ -26,14 +26,15 @@ class Form:
     A form computes what :mod:`..primitives` promises, in as many clocks, with the registers where the part has them.
     """
 
-    multiplier_attributes: Mapping[str, str] = {}
+    multiplier_attributes: Mapping[str, str | int] = {}
     """Of the product of a multiplier."""
 
-    rom_attributes: Mapping[str, str] = {"rom_style": "block"}
+    rom_attributes: Mapping[str, str | int] = {"rom_style": "block"}
     """Of a ROM that is inferred. Without it Yosys makes logic of small ones, slower than a block RAM."""
 
-    ram_attributes: Mapping[str, str] = {}
-    """Of a RAM that is inferred."""
+    ram_attributes: Mapping[str, str | int] = {"no_rw_check": 1}
+    """Of a RAM that is inferred. Without it Yosys adds registers and a comparison, for a word that is read while it is
+    written: no user does that."""
 
     def multiplier(self, a: Signal, b: Signal, p: Signal) -> Module:
         """``p`` becomes ``a * b`` after three clocks: operand, pipeline and result registers."""
