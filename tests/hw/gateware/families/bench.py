@@ -53,7 +53,18 @@ def outputs(
     (folder / "in.txt").write_text("".join(f"{row:x}\n" for row in rows))
     bench = BENCH.format(width=len(component.row) - 1, outputs=len(component.out) - 1, last=len(rows) - 1)
     (folder / "bench.v").write_text(bench)
-    run("iverilog", "-g2005", "-s", "bench", "-o", "bench.vvp", "bench.v", "ropewalk.v", *map(str, models), folder=folder)
+    run(
+        "iverilog",
+        "-g2005",
+        "-s",
+        "bench",
+        "-o",
+        "bench.vvp",
+        "bench.v",
+        "ropewalk.v",
+        *map(str, models),
+        folder=folder,
+    )
     run("vvp", "-n", "bench.vvp", folder=folder)
     return [line[::-1] for line in (folder / "out.txt").read_text().split()]
 
