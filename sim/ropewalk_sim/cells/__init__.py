@@ -26,6 +26,9 @@ LEFT_OUT = {
 }
 OWN_FILES = {"ecp5": ("common.v", "ecp5.v"), "ice40": (), "gowin": ("common.v", "gowin.v")}
 
+MODELLED = tuple(YOSYS_FILES)
+"""The families that there are models for."""
+
 
 def cell_models(family: str, folder: Path) -> tuple[Path, ...]:
     """The files that together model every cell of a netlist that Yosys' ``synth_FAMILY`` writes.

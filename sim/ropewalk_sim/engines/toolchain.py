@@ -6,11 +6,14 @@ import os
 import shutil
 import signal
 import subprocess
+import tempfile
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
+from ropewalk.emit.folder import load_design
 from ropewalk.errors import InputError
+from ropewalk_sim.cells import MODELLED, cell_models
 from ropewalk_sim.errors import EngineError
 
 TAIL_LINES = 15
@@ -18,13 +21,29 @@ TAIL_LINES = 15
 
 
 def read_verilog(folder: Path) -> bytes:
-    """The emitted Verilog of a design folder. Raises ``InputError`` where it is missing."""
+    """The emitted Verilog of a design folder, with the models of the cells of its family behind it.
+
+    Raises
+    ------
+    InputError
+        If the Verilog or the description of the design is missing or unreadable.
+    """
     try:
-        return (folder / "ropewalk.v").read_bytes()
+        verilog = (folder / "ropewalk.v").read_bytes()
     except OSError as error:
         raise InputError(
             f"{folder / 'ropewalk.v'} cannot be read: {error.strerror}; generate the folder again"
         ) from None
+    return verilog + model_text(load_design(folder).family)
+
+
+@cache
+def model_text(family: str) -> bytes:
+    """The models of the cells that the Verilog for ``family`` instantiates; none where it instantiates none."""
+    if family not in MODELLED:
+        return b""
+    with tempfile.TemporaryDirectory(prefix="ropewalk-cells-") as name:
+        return b"".join(path.read_bytes() for path in cell_models(family, Path(name)))
 
 
 @cache

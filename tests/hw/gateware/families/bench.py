@@ -8,10 +8,9 @@ from amaranth.lib.wiring import In, Out
 from ropewalk.emit.verilog import emit_top
 from ropewalk.gateware.component import Component
 from ropewalk.gateware.contents import RomContents
-from ropewalk_sim.cells import cell_models
+from ropewalk_sim.cells import MODELLED, cell_models
 
 FAMILIES = ("generic", "ecp5", "ice40", "gowin", "xilinx")
-MODELLED = ("ecp5", "ice40", "gowin")
 
 BENCH = """
 module bench;
