@@ -1,6 +1,7 @@
 """Products of words that are wider than one DSP operand, split into tiles and summed in a pipelined tree."""
 
 from dataclasses import dataclass
+from itertools import product
 
 from amaranth.hdl import Cat, Module, Shape, Signal, Value, signed, unsigned
 from amaranth.lib.wiring import In, Out
@@ -11,6 +12,9 @@ from .primitives import Multiplier, delayed
 
 TILE_BITS = OPERAND_BITS
 """Bits of a DSP operand, signed or unsigned."""
+
+NARROW_TILE_BITS = 16
+"""What iCE40 multiplies without further logic, and every family with room for a sign."""
 
 
 @dataclass(frozen=True)
@@ -26,14 +30,27 @@ class Tile:
         return part.as_signed() if self.shape.signed else part
 
 
-def tiles(shape: Shape) -> list[Tile]:
-    """Cut an operand into unsigned tiles of 18 bits and a top tile that has its sign."""
+def tiles(shape: Shape, bits: int = TILE_BITS) -> list[Tile]:
+    """Cut an operand into unsigned tiles of ``bits`` bits and a top tile that has its sign."""
     cuts = []
-    for low in range(0, shape.width, TILE_BITS):
-        width = min(TILE_BITS, shape.width - low)
+    for low in range(0, shape.width, bits):
+        width = min(bits, shape.width - low)
         top = low + width == shape.width
         cuts.append(Tile(low, signed(width) if shape.signed and top else unsigned(width)))
     return cuts
+
+
+def tile_pairs(a: Shape, b: Shape, result_bits: int) -> list[tuple[Tile, Tile]]:
+    """The tiles of two operands whose products make up the low ``result_bits`` bits of theirs.
+
+    As few as there can be; where tiles of 16 bits are no more than those of 18, of 16. So they are the same in every
+    family, and so are the clocks that their sum takes.
+    """
+    choices = [
+        [(i, j) for i in tiles(a, first) for j in tiles(b, second) if i.low + j.low < result_bits]
+        for first, second in product((NARROW_TILE_BITS, TILE_BITS), repeat=2)
+    ]
+    return min(choices, key=len)
 
 
 @dataclass(frozen=True)
@@ -69,7 +86,7 @@ class WideMultiplier(Component):
         exact = (Signal(a) * Signal(b)).shape()
         self._modulo = result_bits is not None
         self._bits = exact.width if result_bits is None else result_bits
-        self._grid = [(i, j) for i in tiles(a) for j in tiles(b) if i.low + j.low < self._bits]
+        self._grid = tile_pairs(a, b, self._bits)
         super().__init__({"a": In(a), "b": In(b), "p": Out(unsigned(self._bits) if self._modulo else exact)})
 
     @property

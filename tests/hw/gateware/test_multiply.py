@@ -5,7 +5,7 @@ import random
 import pytest
 from amaranth.hdl import signed, unsigned
 from ropewalk.gateware import multiply
-from ropewalk.gateware.multiply import WideMultiplier
+from ropewalk.gateware.multiply import WideMultiplier, tile_pairs
 
 WIDTHS = [
     (unsigned(24), unsigned(48), 48),
@@ -43,6 +43,7 @@ def test_product(a, b, result_bits, drive) -> None:
 @pytest.mark.parametrize("second_signed", [True, False])
 def test_every_product_of_small_tiles(first_signed, second_signed, drive, monkeypatch) -> None:
     monkeypatch.setattr(multiply, "TILE_BITS", 2)
+    monkeypatch.setattr(multiply, "NARROW_TILE_BITS", 2)
     a, b = (signed(5) if first_signed else unsigned(5)), (signed(4) if second_signed else unsigned(4))
     cases = [(x - 16 * first_signed, y - 8 * second_signed) for x in range(32) for y in range(16)]
     dut = WideMultiplier(a, b)
@@ -51,7 +52,15 @@ def test_every_product_of_small_tiles(first_signed, second_signed, drive, monkey
     assert [product for (product,) in products] == [x * y for x, y in cases]
 
 
-def test_the_phase_product_takes_five_blocks() -> None:
-    dut = WideMultiplier(unsigned(24), unsigned(48), result_bits=48)
-    assert dut.multipliers == 5
-    dut._MustUse__used = True  # it was made only to be asked
+@pytest.mark.parametrize(
+    ("a", "b", "result_bits", "widths"),
+    [
+        (unsigned(24), unsigned(48), 48, [(8, 16), (8, 16), (16, 16), (16, 16), (16, 16)]),
+        (unsigned(24), unsigned(36), 36, [(6, 18), (18, 18), (18, 18)]),  # of 16 bits it would be four or five
+        (unsigned(22), unsigned(18), 40, [(6, 18), (16, 18)]),
+        (signed(16), unsigned(18), 34, [(16, 18)]),
+        (signed(33), signed(17), 50, [(15, 17), (18, 17)]),
+    ],
+)
+def test_tiles_are_as_few_as_can_be_and_then_narrow(a, b, result_bits, widths) -> None:
+    assert sorted((i.shape.width, j.shape.width) for i, j in tile_pairs(a, b, result_bits)) == widths
