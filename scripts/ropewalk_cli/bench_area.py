@@ -22,6 +22,7 @@ from ropewalk.emit.folder import design_files
 from ropewalk.emit.learned import learned_files
 from ropewalk.emit.sinusoidal import sinusoidal_files
 from ropewalk.emit.verilog import emit_top
+from ropewalk.family import Family
 from ropewalk.gateware.alibi.contents import alibi_contents
 from ropewalk.gateware.alibi.engine import AlibiEngine
 from ropewalk.geometry import only_rotary
@@ -55,52 +56,53 @@ class Area:
     critical_path: tuple[str, ...] = ()
 
 
-def alibi(*, registers: bool) -> AlibiDesign:
+def alibi(family: Family, *, registers: bool) -> AlibiDesign:
     """4 lanes, 16-bit scores, 32 heads; the table has room for 256, as ``generate`` makes it."""
     geometry = AlibiGeometry(model_type="bench", heads=32, slopes=alibi_slopes(32), mode="relative")
-    return AlibiDesign(geometry=geometry, registers=registers)
+    return AlibiDesign(geometry=geometry, registers=registers, family=family)
 
 
-def alibi_engine() -> Files:
+def alibi_engine(family: Family) -> Files:
     """The unit without its registers, all modes: emitted without its ports, so that the mode is an input."""
-    design = alibi(registers=False)
-    return emit_top(AlibiEngine(design), alibi_contents(design))
+    design = alibi(family, registers=False)
+    return emit_top(AlibiEngine(design), alibi_contents(design), family=family)
 
 
-def learned(storage: str) -> Files:
+def learned(family: Family, storage: str) -> Files:
     """A table of the size of all-MiniLM-L6-v2's; what it holds changes no area."""
     geometry = LearnedGeometry(
         model_type="bench", rows=512, row_offset=0, dimension=384, mask="ignored", masked_row=None
     )
     entries = np.random.default_rng(1).normal(size=(512, 384))
-    return learned_files(*learned_design(geometry, entries, storage=storage))
+    return learned_files(*learned_design(geometry, entries, storage=storage, family=family))
 
 
-def sinusoidal(layout: str, generators: int) -> Files:
+def sinusoidal(family: Family, layout: str, generators: int) -> Files:
     """A row of 512 elements, four a beat."""
     geometry = read_model("transformer-base" if layout == "interleaved" else "tensor2tensor-base")
     if not isinstance(geometry, SinusoidalGeometry) or geometry.layout != layout:
         raise RuntimeError(f"there is no preset of layout {layout}")
-    return sinusoidal_files(SinusoidalDesign(geometry=geometry, generators=generators))
+    return sinusoidal_files(SinusoidalDesign(geometry=geometry, generators=generators, family=family))
 
 
-def rotary(pairing: StreamPairing) -> Files:
+def rotary(family: Family, pairing: StreamPairing) -> Files:
     """Llama-3.1-8B, four pairs a beat."""
     geometry = only_rotary(read_model("llama-3.1-8b"))
-    return design_files(Design(geometry=geometry, lanes=4, input_pairing=pairing, output_pairing=pairing))
+    design = Design(geometry=geometry, lanes=4, input_pairing=pairing, output_pairing=pairing, family=family)
+    return design_files(design)
 
 
-UNITS: dict[str, tuple[Callable[[], Files], str]] = {
+UNITS: dict[str, tuple[Callable[[Family], Files], str]] = {
     "ALiBi, 4 lanes, no registers": (alibi_engine, "clk"),
-    "ALiBi, 4 lanes": (lambda: alibi_files(alibi(registers=True)), "aclk"),
-    "learned 512 x 384, 4 lanes, block RAM": (lambda: learned("block-ram"), "aclk"),
-    "learned 512 x 384, 4 lanes, outside": (lambda: learned("external"), "aclk"),
-    "sinusoidal 512, 4 lanes, interleaved, 1 generator": (lambda: sinusoidal("interleaved", 1), "aclk"),
-    "sinusoidal 512, 4 lanes, interleaved, 2 generators": (lambda: sinusoidal("interleaved", 2), "aclk"),
-    "sinusoidal 512, 4 lanes, half, 1 generator": (lambda: sinusoidal("half", 1), "aclk"),
-    "sinusoidal 512, 4 lanes, half, 2 generators": (lambda: sinusoidal("half", 2), "aclk"),
-    "rotary, Llama-3.1-8B, 4 lanes, interleaved": (lambda: rotary("interleaved"), "aclk"),
-    "rotary, Llama-3.1-8B, 4 lanes, both pairings": (lambda: rotary("both"), "aclk"),
+    "ALiBi, 4 lanes": (lambda family: alibi_files(alibi(family, registers=True)), "aclk"),
+    "learned 512 x 384, 4 lanes, block RAM": (lambda family: learned(family, "block-ram"), "aclk"),
+    "learned 512 x 384, 4 lanes, outside": (lambda family: learned(family, "external"), "aclk"),
+    "sinusoidal 512, 4 lanes, interleaved, 1 generator": (lambda family: sinusoidal(family, "interleaved", 1), "aclk"),
+    "sinusoidal 512, 4 lanes, interleaved, 2 generators": (lambda family: sinusoidal(family, "interleaved", 2), "aclk"),
+    "sinusoidal 512, 4 lanes, half, 1 generator": (lambda family: sinusoidal(family, "half", 1), "aclk"),
+    "sinusoidal 512, 4 lanes, half, 2 generators": (lambda family: sinusoidal(family, "half", 2), "aclk"),
+    "rotary, Llama-3.1-8B, 4 lanes, interleaved": (lambda family: rotary(family, "interleaved"), "aclk"),
+    "rotary, Llama-3.1-8B, 4 lanes, both pairings": (lambda family: rotary(family, "both"), "aclk"),
 }
 """Units by name: their files, and their clock."""
 
@@ -129,8 +131,15 @@ def area(unit: str, synthesis: Synthesis, placements: list[Placement]) -> Area:
 @click.argument("words", nargs=-1)
 @click.option("--place", "placed", is_flag=True, help="Place and route as well: minutes for each unit and seed.")
 @click.option("--seeds", default=3, show_default=True, type=click.IntRange(1, 20), help="Seeds for --place.")
+@click.option(
+    "--family",
+    default="ecp5",
+    show_default=True,
+    type=click.Choice(["generic", "ecp5"]),
+    help="Whose primitives: the ECP5's own, or those that Yosys infers from the portable Verilog.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of a table.")
-def main(words: tuple[str, ...], placed: bool, seeds: int, as_json: bool) -> None:
+def main(words: tuple[str, ...], placed: bool, seeds: int, family: Family, as_json: bool) -> None:
     """Measure the units whose names contain all WORDS, and print them."""
     chosen = {name: unit for name, unit in UNITS.items() if all(word.lower() in name.lower() for word in words)}
     if not chosen:
@@ -139,7 +148,7 @@ def main(words: tuple[str, ...], placed: bool, seeds: int, as_json: bool) -> Non
     with progress("measuring") as step:
         for number, (name, (files, clock)) in enumerate(chosen.items()):
             step(number, len(chosen))
-            synthesis = synthesise(files())
+            synthesis = synthesise(files(family))
             placements = [place(synthesis, clock=clock, seed=seed + 1) for seed in range(seeds if placed else 0)]
             areas.append(area(name, synthesis, placements))
     if as_json:

@@ -22,7 +22,7 @@ def alibi_page(design: AlibiDesign, *, latency: int, files: Sequence[str]) -> st
     sentence = f"{lanes} scores of {design.data_width} bits per clock, {geometry.heads} heads"
     memory = {"slopes.hex": "the slopes, and an empty bank to load others into"}
     lines = [
-        *files_part(f"{geometry.model_type}: an ALiBi unit", sentence, files, memory),
+        *files_part(f"{geometry.model_type}: an ALiBi unit", sentence, design.family, files, memory),
         *ports_part(
             token_bits=160,
             data_bits=8 * design.beat_bytes,

@@ -50,7 +50,7 @@ def learned_page(design: LearnedDesign, *, latency: int, files: Sequence[str]) -
             "table_crc": "CRC-32 of all words as they are stored, row by row, each with 16 bits",
         }
     lines = [
-        *files_part(f"{geometry.model_type}: a learned-table adder", sentence, files, memory),
+        *files_part(f"{geometry.model_type}: a learned-table adder", sentence, design.family, files, memory),
         *ports_part(
             token_bits=64,
             data_bits=lanes * design.container_bits,

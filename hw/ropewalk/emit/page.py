@@ -2,6 +2,7 @@
 
 from ..design import Design
 from ..gateware.register_map import register_map
+from .family_page import VERILOG, family_part
 
 
 def folder_page(design: Design, *, latency: int, crcs: list[int], files: list[str]) -> str:
@@ -23,7 +24,7 @@ def folder_page(design: Design, *, latency: int, crcs: list[int], files: list[st
         "| `design.json` | every parameter; all `ropewalk` commands read it |",
     ]
     purpose = {
-        "ropewalk.v": "the engine, portable Verilog",
+        "ropewalk.v": f"the engine, {VERILOG[design.family]}",
         "sequencer.v": "the module `ropewalk_sequencer`: makes its token descriptors from prefill and decode commands",
         "registers.h": "its registers for a C program",
         "slots.hex": "what each slot holds from the start, besides its steps: slice, limit, amplitude",
@@ -34,9 +35,7 @@ def folder_page(design: Design, *, latency: int, crcs: list[int], files: list[st
     lines += [f"| `{name}` | {purpose[name]} |" for name in files]
     lines += [
         "",
-        "The `.hex` files are read by `$readmemh` under these names: run simulators and synthesis in this folder, or "
-        "with copies of them beside their working directory.",
-        "",
+        *family_part(design.family, files),
         "## Ports",
         "",
         "| port | direction | bits | meaning |",

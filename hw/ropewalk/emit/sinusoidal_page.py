@@ -31,7 +31,7 @@ def sinusoidal_page(design: SinusoidalDesign, *, latency: int, files: Sequence[s
         f"all {design.pairs} sines, then {design.cosines} cosines" if design.half else "sine and cosine of each pair"
     )
     lines = [
-        *files_part(f"{geometry.model_type}: a sinusoidal adder", sentence, files, memory),
+        *files_part(f"{geometry.model_type}: a sinusoidal adder", sentence, design.family, files, memory),
         *ports_part(
             token_bits=64,
             data_bits=design.lanes * design.container_bits,

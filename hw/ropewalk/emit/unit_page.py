@@ -2,17 +2,21 @@
 
 from collections.abc import Mapping, Sequence
 
+from ..family import Family
 from ..gateware.register_map import register_map
+from .family_page import VERILOG, family_part
 
 FILES = {
     "design.json": "every parameter; all `ropewalk` commands read it",
-    "ropewalk.v": "the unit, portable Verilog",
     "registers.h": "its registers for a C program",
 }
 
 
-def files_part(title: str, sentence: str, files: Sequence[str], memories: Mapping[str, str]) -> list[str]:
-    """The head of a page: what the unit is, and what each of its ``files`` holds."""
+def files_part(
+    title: str, sentence: str, family: Family, files: Sequence[str], memories: Mapping[str, str]
+) -> list[str]:
+    """The head of a page: what the unit is, what each of its ``files`` holds, and for whose parts the Verilog is."""
+    purpose = FILES | {"ropewalk.v": f"the unit, {VERILOG[family]}"} | dict(memories)
     return [
         f"# {title}",
         "",
@@ -20,11 +24,9 @@ def files_part(title: str, sentence: str, files: Sequence[str], memories: Mappin
         "",
         "| file | what it is |",
         "|---|---|",
-        *(f"| `{name}` | {(FILES | dict(memories))[name]} |" for name in sorted({*files, "design.json"})),
+        *(f"| `{name}` | {purpose[name]} |" for name in sorted({*files, "design.json"})),
         "",
-        "The `.hex` files are read by `$readmemh` under these names: run simulators and synthesis in this folder, or "
-        "with copies of them beside their working directory.",
-        "",
+        *family_part(family, files),
     ]
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from amaranth.hdl import Module, Signal, Value
 
@@ -26,13 +27,13 @@ class Form:
     A form computes what :mod:`..primitives` promises, in as many clocks, with the registers where the part has them.
     """
 
-    multiplier_attributes: Mapping[str, str | int] = {}
+    multiplier_attributes: Mapping[str, Any] = {}
     """Of the product of a multiplier."""
 
-    rom_attributes: Mapping[str, str | int] = {"rom_style": "block"}
+    rom_attributes: Mapping[str, Any] = {"rom_style": "block"}
     """Of a ROM that is inferred. Without it Yosys makes logic of small ones, slower than a block RAM."""
 
-    ram_attributes: Mapping[str, str | int] = {"no_rw_check": 1}
+    ram_attributes: Mapping[str, Any] = {"no_rw_check": 1}
     """Of a RAM that is inferred. Without it Yosys adds registers and a comparison, for a word that is read while it is
     written: no user does that."""
 

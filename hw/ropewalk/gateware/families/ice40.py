@@ -32,9 +32,9 @@ class Ice40(Form):
         """One SB_MAC16, and logic for the bits of an operand above 16."""
         m = Module()
         wider = max(len(a), len(b)) > OPERAND_BITS
-        low = [_low(m, value, name) for value, name in ((a, "a"), (b, "b"))]
-        product = Signal(Shape(PRODUCT_BITS, any(part.shape().signed for part in low)))
-        m.submodules.block = _block(*low, product, registers=3 - wider)
+        a_low, b_low = _low(m, a, "a"), _low(m, b, "b")
+        product = Signal(Shape(PRODUCT_BITS, a_low.shape().signed or b_low.shape().signed))
+        m.submodules.block = _block(a_low, b_low, product, registers=2 if wider else 3)
         if not wider:
             m.d.comb += p.eq(product)
             return m
