@@ -94,8 +94,8 @@ def build(
     """
     if unit.family not in ("generic", part.family.name):
         raise InputError(
-            f"the Verilog is made of the primitives of {unit.family}, and {part.name} is of {part.family.name}: generate "
-            f"it with --family {part.family.name}, or generic"
+            f"the Verilog is made of the primitives of {unit.family}, and {part.name} is of {part.family.name}: "
+            f"generate it with --family {part.family.name}, or generic"
         )
     packer = part.packer if board is not None else None
     called = [tool for tool in (tools.YOSYS, part.placer, packer) if tool is not None]

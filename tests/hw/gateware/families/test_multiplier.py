@@ -8,9 +8,13 @@ from ropewalk.gateware.primitives import Multiplier
 
 from .bench import FAMILIES, Bench, outputs
 
-SMALL = range(1, 6)
-WIDE = (9, 14, 16, 17, 18)
-"""With those on both sides of the width of a block; 18 x 14, 16 x 18 and 16 x 16 are in use."""
+SMALL = [(a, b) for a in range(1, 6) for b in range(1, 6)]
+
+WIDE = [(a, b) for a in (16, 17, 18) for b in (16, 17, 18)]
+"""On both sides of the width of an iCE40's block."""
+
+IN_USE = [(8, 16), (9, 16), (9, 8), (18, 14), (17, 13), (4, 18), (6, 18), (18, 8)]
+"""What the units have beside those, at 16- and 18-bit coefficients."""
 
 SIGNS = [(first, second) for first in (False, True) for second in (False, True)]
 
@@ -37,7 +41,7 @@ def number(bits: int, shape: Shape) -> int:
 
 
 def check(widths, rows, family, folder) -> None:
-    shapes = [(Shape(a, first), Shape(b, second)) for a in widths for b in widths for first, second in SIGNS]
+    shapes = [(Shape(a, first), Shape(b, second)) for a, b in widths for first, second in SIGNS]
     farm = Multipliers(shapes)
     lengths = [len(part.p) for part in farm.parts]
     seen = outputs(farm, [a | b << 18 for a, b in rows], family=family, folder=folder)
@@ -59,10 +63,11 @@ def test_every_product_of_small_operands(family, tmp_path):
 @pytest.mark.parametrize("family", FAMILIES)
 def test_products_of_wide_operands(family, tmp_path):
     source = random.Random(6)
-    ends = [0, 1, (1 << 18) - 1] + [word for width in WIDE for word in (1 << width - 1, (1 << width - 1) - 1)]
+    widths = sorted({width for pair in (*WIDE, *IN_USE) for width in pair})
+    ends = [0, 1, (1 << 18) - 1] + [word for width in widths for word in (1 << width - 1, (1 << width - 1) - 1)]
     rows = [(a, b) for a in ends for b in ends]
     rows += [(source.getrandbits(18), source.getrandbits(18)) for _ in range(80)]
-    check(WIDE, rows, family, tmp_path)
+    check([*WIDE, *IN_USE], rows, family, tmp_path)
 
 
 def test_an_operand_that_no_block_takes_is_refused():
