@@ -8,10 +8,12 @@ from ...designs.learned import LearnedDesign
 from ..axi_lite import axi_lite_members
 from ..component import Component
 from ..counters import Counters
+from ..ports import join
 from ..register_map import register_map
 from ..register_port import RegisterPort, sticky_bits
+from ..units.layouts import event_layout
 from .descriptor import STRIDE_BITS
-from .layouts import event_layout, place_bits
+from .layouts import ERRORS, place_bits
 from .table_memory import NO_TABLE
 
 UNIT = "learned"
@@ -67,7 +69,7 @@ class Registers(Component):
             "masked_row": Out(32),
             "soft_reset": Out(1),
             "flush": Out(1),
-            "events": In(event_layout(design)),
+            "events": In(event_layout(design, *ERRORS)),
         }
         if design.storage == "external":
             members |= {"base": Out(place_bits(design)), "stride": Out(STRIDE_BITS)}
@@ -81,9 +83,7 @@ class Registers(Component):
         design = self._design
         registers = {name: one for name, one in register_map(UNIT).items() if has_register(design, name)}
         m.submodules.port = port = RegisterPort(registers, full_words=FULL_WORDS, banks={"counters": list(COUNTERS)})
-        for name in axi_lite_members(""):
-            inside, outside = getattr(port, name), getattr(self, name)
-            m.d.comb += outside.eq(inside) if self.signature.members[name].flow == Out else inside.eq(outside)
+        join(m, axi_lite_members(""), outside=self, inside=port)
         control = port.written.control & port.strobes[0]
         m.d.comb += [self.soft_reset.eq(control & port.word[0]), self.flush.eq(control & port.word[3])]
         load_refused, loads = self._loads(m, port, control)

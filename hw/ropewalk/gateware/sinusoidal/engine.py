@@ -2,24 +2,28 @@
 
     descriptors -> DescriptorPort -+-> RowSource (generators, queues) -+
                                    |                                   |
-                                   +-> Framer ---------------------> Joiner -> EncodingAdder -> queue -> packets
+                                   +-> Framer ---------------------> Joiner -> RowAdder -> queue -> packets
     packets -------------------------> Framer
 
 The adder has a fixed latency and never stalls: a beat enters it only against a credit for a place in the output queue.
 """
 
 from amaranth.hdl import Module, Signal, signed
-from amaranth.lib import data, stream, wiring
-from amaranth.lib.fifo import SyncFIFO, SyncFIFOBuffered
+from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out, connect
 
 from ...designs.sinusoidal import SinusoidalDesign
 from ..component import Component
-from .adder import EncodingAdder
-from .descriptor import CAPACITY, DescriptorPort
+from ..descriptor import CAPACITY
+from ..ports import join
+from ..units.adder import RowAdder
+from ..units.exit import EXIT_EVENTS, Exit
+from ..units.layouts import descriptor_layout, event_layout, packet_layout, result_layout
+from ..units.queue import queue_before
+from .descriptor import DescriptorPort
 from .framer import Framer
 from .joiner import Joiner
-from .layouts import descriptor_layout, event_layout, packet_layout, result_layout, side_layout
+from .layouts import ERRORS
 from .source import RowSource
 from .store import SlotStore
 
@@ -53,16 +57,17 @@ class SinusoidalEngine(Component):
         self._port = DescriptorPort()
         self._source = RowSource(design)
         self._store = SlotStore(design, pipeline=self._source.pipeline)
-        self._framer = Framer(design, contexts=self._contexts)
+        self._framer = Framer(design)
         self._joiner = Joiner(design)
-        self._adder = EncodingAdder(design)
+        self._adder = RowAdder(design, design.encoding.shape)
+        self._exit = Exit(design, self._adder.latency)
         super().__init__(
             {
                 "descriptor": In(stream.Signature(descriptor_layout())),
                 "packet": In(stream.Signature(packet_layout(design))),
                 "result": Out(stream.Signature(result_layout(design))),
                 "offset": In(signed(32)),
-                "events": Out(event_layout(design)),
+                "events": Out(event_layout(design, *ERRORS)),
                 **{name: self._store.signature.members[name] for name in LOADER_MEMBERS},
             }
         )
@@ -74,24 +79,20 @@ class SinusoidalEngine(Component):
 
     @property
     def _contexts(self) -> int:
-        """Tokens that the framer holds: rows that are begun before the first beat of theirs is wanted."""
+        """Tokens that wait for their data: rows that are begun before the first beat of theirs is wanted."""
         design, source = self._design, self._source
         ahead = source.latency + 8 + (design.groups if design.half else source.first_groups)
         return CAPACITY + -(-ahead // min(design.groups, design.beats_per_token)) + 1
 
     @property
-    def queue_depth(self) -> int:
-        """Places in the output queue: the beats in flight, and the clocks that a credit takes to come back."""
-        return 1 << (self._adder.latency + 3).bit_length()
-
-    @property
     def latency(self) -> int:
         """Clocks from a descriptor to the first encoded beat of an idle engine whose data are waiting.
 
-        The beat's groups are made one by one; the output queue takes two clocks.
+        The beat's groups are made one by one.
         """
         source = self._source
-        return self._port.latency + source.latency + source.first_groups - 1 + self._adder.latency + 2
+        row = source.latency + source.first_groups - 1
+        return self._port.latency + row + self._adder.latency + self._exit.latency
 
     @property
     def memory_bits(self) -> int:
@@ -100,28 +101,35 @@ class SinusoidalEngine(Component):
 
     def elaborate(self, platform) -> Module:  # noqa: D102
         m = Module()
-        design = self._design
         m.submodules.port = port = self._port
         m.submodules.store = store = self._store
         m.submodules.source = source = self._source
         m.submodules.framer = framer = self._framer
         m.submodules.joiner = joiner = self._joiner
         m.submodules.adder = adder = self._adder
+        m.submodules.exit = way_out = self._exit
         connect(m, wiring.flipped(self.descriptor), port.descriptor)
         connect(m, wiring.flipped(self.packet), framer.packet)
         connect(m, framer.beat, joiner.beat)
+        connect(m, way_out.result, wiring.flipped(self.result))
 
         # A token's row is asked for in the clock in which its data are announced. Both receivers are ready or not by
         # their own registers, so looking at one's ready for the other's valid closes no loop.
         token = port.token.payload
         possible = Signal()
+        waiting = queue_before(
+            m,
+            framer.token,
+            name="waiting",
+            depth=self._contexts,
+            payload=token.context,
+            valid=port.token.valid & possible,
+        )
         m.d.comb += [
             possible.eq(~token.context.encoded | source.request.ready),
             source.request.payload.eq(token.request),
-            source.request.valid.eq(port.token.valid & token.context.encoded & framer.context.ready),
-            framer.context.payload.eq(token.context),
-            framer.context.valid.eq(port.token.valid & possible),
-            port.token.ready.eq(framer.context.ready & possible),
+            source.request.valid.eq(port.token.valid & token.context.encoded & waiting.w_rdy),
+            port.token.ready.eq(waiting.w_rdy & possible),
             port.offset.eq(self.offset),
             port.place.eq(store.place),
             port.headers.eq(store.headers),
@@ -141,49 +149,19 @@ class SinusoidalEngine(Component):
             joiner.ready.eq(source.ready),
             source.take.eq(joiner.take),
         ]
-        for name in LOADER_MEMBERS:
-            inside, outside = getattr(store, name), getattr(self, name)
-            flow = store.signature.members[name].flow
-            m.d.comb += outside.eq(inside) if flow == Out else inside.eq(outside)
+        join(m, LOADER_MEMBERS, outside=self, inside=store)
 
         # The core.
-        depth = self.queue_depth
-        credits = Signal(range(depth + 1), init=depth)
-        enter, leave = joiner.enter, Signal()
         m.d.comb += [
-            joiner.credit.eq(credits != 0),
+            joiner.credit.eq(way_out.credit),
             adder.elements.eq(joiner.beat.payload.elements),
-            adder.encodings.eq(joiner.encodings),
-        ]
-        with m.If(enter & ~leave):
-            m.d.sync += credits.eq(credits - 1)
-        with m.If(~enter & leave):
-            m.d.sync += credits.eq(credits + 1)
-        valid = enter
-        for clock in range(adder.latency):
-            later = Signal(name=f"valid_{clock + 1}")
-            m.d.sync += later.eq(valid)
-            valid = later
-
-        # The exit. What accompanies a beat waits in a queue of its own and needs no delay line.
-        results = m.submodules.results = SyncFIFOBuffered(width=adder.out.shape().size, depth=depth)
-        sides = m.submodules.sides = SyncFIFO(width=side_layout(design).size, depth=depth)
-        m.d.comb += [
-            results.w_data.eq(adder.out),
-            results.w_en.eq(valid),
-            sides.w_data.eq(joiner.beat.payload.side),
-            sides.w_en.eq(enter),
-            self.result.payload.elements.eq(results.r_data),
-            self.result.payload.side.eq(data.View(side_layout(design), sides.r_data)),
-            self.result.valid.eq(results.r_rdy),
-            leave.eq(self.result.valid & self.result.ready),
-            results.r_en.eq(self.result.ready),
-            sides.r_en.eq(leave),
-            self.events.token.eq(leave & self.result.payload.side.last),
-            self.events.beat.eq(leave),
+            adder.addends.eq(joiner.encodings),
+            way_out.enter.eq(joiner.enter),
+            way_out.side.eq(joiner.beat.payload.side),
+            way_out.elements.eq(adder.out),
+            way_out.saturated.eq(adder.saturated),
+            *(self.events[name].eq(way_out.events[name]) for name in EXIT_EVENTS),
             self.events.input_stall.eq(self.packet.valid & ~self.packet.ready),
-            self.events.output_stall.eq(self.result.valid & ~self.result.ready),
-            self.events.saturated.eq(adder.saturated & valid.replicate(design.elements)),
             self.events.position_error.eq(port.position_error),
             self.events.slot_error.eq(port.slot_error),
             self.events.framing_error.eq(framer.framing_error),

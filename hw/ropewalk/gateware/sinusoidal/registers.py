@@ -8,11 +8,13 @@ from ...designs.sinusoidal import SinusoidalDesign
 from ..axi_lite import axi_lite_members
 from ..component import Component
 from ..counters import Counters
+from ..ports import join
 from ..register_map import register_map
 from ..register_port import RegisterPort, sticky_bits
 from ..slot_loader import NO_SLOT
+from ..units.layouts import event_layout
 from .engine import LOADER_MEMBERS
-from .layouts import event_layout
+from .layouts import ERRORS
 from .store import SlotStore
 
 UNIT = "sinusoidal"
@@ -56,7 +58,7 @@ class Registers(Component):
                 "offset": Out(signed(32)),
                 "soft_reset": Out(1),
                 "flush": Out(1),
-                "events": In(event_layout(design)),
+                "events": In(event_layout(design, *ERRORS)),
                 **{name: store.signature.members[name].flip() for name in LOADER_MEMBERS},
             }
         )
@@ -67,9 +69,7 @@ class Registers(Component):
         m.submodules.port = port = RegisterPort(
             register_map(UNIT), full_words=FULL_WORDS, banks={"counters": list(COUNTERS)}
         )
-        for name, member in axi_lite_members("").items():
-            inside, outside = getattr(port, name), getattr(self, name)
-            m.d.comb += outside.eq(inside) if member.flow == Out else inside.eq(outside)
+        join(m, axi_lite_members(""), outside=self, inside=port)
 
         def bit(register: str, number: int):
             return port.written[register] & port.strobes[number // 8] & port.word[number]
@@ -98,7 +98,7 @@ class Registers(Component):
             m.d.sync += offset.eq(port.word)
 
         # The number of saturated elements in a clock is a sum of many bits: it is counted a clock late.
-        saturated = Signal(range(design.elements + 1))
+        saturated = Signal(range(design.lanes + 1))
         m.d.sync += saturated.eq(sum(self.events.saturated[1:], self.events.saturated[0]))
         m.submodules.counters = counters = Counters(
             {name: len(saturated) if event == "saturated" else 1 for name, event in COUNTERS.items()}
