@@ -17,6 +17,8 @@ from amaranth.lib.wiring import In, Out
 from .component import Component
 
 TOTAL_BITS = 32
+RAM_DEPTH = 16
+"""Words of a distributed RAM; a deeper memory would be slow to read."""
 
 
 class Counters(Component):
@@ -69,56 +71,32 @@ class Counters(Component):
         reading, writing = Signal(), Signal(init=1)
         m.d.sync += [reading.eq(second), writing.eq(reading)]
 
-        steps = Signal(self.steps.shape())
-        m.d.sync += steps.eq(self.steps)
-        before = []
-        for name, _ in self.steps.shape():
-            now = Signal(
-                ((1 << len(phase)) * ((1 << len(steps[name])) - 1)).bit_length(), name=f"now_{name}", reset_less=True
-            )
-            last = Signal(len(now), name=f"last_{name}", reset_less=True)
-            m.d.sync += now.eq(plus(now, steps[name]))
-            with m.If(at_end):
-                m.d.sync += [last.eq(now), now.eq(steps[name])]
-            before.append(last)
-        chosen = Signal(1 << self._turn_bits, init=1 << (1 << self._turn_bits) - 1)
-        step = Signal(max(map(len, before)), reset_less=True)
-        m.d.sync += step.eq(reduce(or_, (Mux(chosen[place], last, 0) for place, last in enumerate(before))))
+        step = self._steps(m, at_end, writing)
+        result = Signal(TOTAL_BITS + 1, reset_less=True)
+        written = Signal(self._turn_bits, reset_less=True)
+        zero, enable, resetting = Signal(init=1), Signal(init=1), Signal(init=1)
 
         # Two clocks after its total was read, a counter's new total is written, and in the clock after that shown.
-        totals = m.submodules.totals = Memory(shape=unsigned(TOTAL_BITS), depth=1 << self._turn_bits, init=[])
-        copies = m.submodules.copies = Memory(shape=unsigned(TOTAL_BITS), depth=1 << self._turn_bits, init=[])
-        read, write = totals.read_port(domain="comb"), totals.write_port()
-        look, copy = copies.read_port(domain="comb"), copies.write_port()
-        total, result = Signal(TOTAL_BITS, reset_less=True), Signal(TOTAL_BITS + 1, reset_less=True)
-        written = Signal(self._turn_bits, reset_less=True)
-        shown = Signal(TOTAL_BITS, reset_less=True)
-        zero, copying, resetting = Signal(init=1), Signal(init=1), Signal(init=1)
-        m.d.comb += [
-            read.addr.eq(turn),
-            look.addr.eq(self.index),
-            write.addr.eq(written),
-            copy.addr.eq(written),
-            write.data.eq(Mux(zero, 0, result[:TOTAL_BITS] | result[TOTAL_BITS].replicate(TOTAL_BITS))),
-            copy.data.eq(write.data),
-            write.en.eq(~second),
-            copy.en.eq(copying & second),
-            self.shown.eq(shown),
-        ]
+        new = Signal(TOTAL_BITS)
+        m.d.comb += new.eq(Mux(zero, 0, result[:TOTAL_BITS] | result[TOTAL_BITS].replicate(TOTAL_BITS)))
+        old, copy = self._memory(m, turn, written, second, new, enable)
+        total, shown = Signal(TOTAL_BITS, reset_less=True), Signal(TOTAL_BITS, reset_less=True)
+        m.d.comb += self.shown.eq(shown)
         with m.If(reading):
-            m.d.sync += total.eq(read.data)
+            m.d.sync += total.eq(old)
         with m.If(writing):
-            m.d.sync += [result.eq(total + step), written.eq(turn), chosen.eq(chosen.rotate_left(1))]
-        m.d.sync += shown.eq(look.data)
+            m.d.sync += [result.eq(total + step), written.eq(turn), shown.eq(copy)]
         with m.If(resetting):
             m.d.sync += shown.eq(0)
 
         # What is asked for waits for the end of the round, and is then true of the totals that are written from the
         # third clock of the next one on. After reset, the first round makes all of them 0.
         asked, due, acting = (Signal(3, name=name, init=7) for name in ("asked", "due", "acting"))
+        busy = Signal()
         m.d.sync += [
             asked.eq(asked | Cat(self.snapshot, self.clear)),
-            self.waiting.eq(self.snapshot | self.clear | asked.any() | due.any() | acting.any()),
+            busy.eq(asked.any() | due.any() | acting.any()),
+            self.waiting.eq(self.snapshot | self.clear | asked.any() | busy),
         ]
         with m.If(at_end):
             m.d.sync += [due.eq(asked), asked.eq(Cat(self.snapshot, self.clear))]
@@ -127,10 +105,64 @@ class Counters(Component):
         snapshot, clear, reset = acting
         m.d.sync += [
             zero.eq((clear & second) | reset),
-            copying.eq(snapshot),
+            enable.eq(snapshot | second),
             resetting.eq(asked[2] | due[2] | reset),
         ]
         return m
+
+    def _steps(self, m: Module, at_end: Signal, writing: Signal) -> Signal:
+        """What the counters have gone up by in the round before, one after the other."""
+        steps = Signal(self.steps.shape())
+        m.d.sync += steps.eq(self.steps)
+        before = []
+        for name, _ in self.steps.shape():
+            most = ((1 << len(steps[name])) - 1) << self._turn_bits + 1
+            now = Signal(range(most + 1), name=f"now_{name}", reset_less=True)
+            last = Signal(range(most + 1), name=f"last_{name}", reset_less=True)
+            m.d.sync += now.eq(plus(now, steps[name]))
+            with m.If(at_end):
+                m.d.sync += [last.eq(now), now.eq(steps[name])]
+            before.append(last)
+        # Reset ends a round, so the last turn comes first.
+        turns = 1 << self._turn_bits
+        chosen = Signal(turns, init=1 << turns - 1)
+        with m.If(writing):
+            m.d.sync += chosen.eq(chosen.rotate_left(1))
+        step = Signal(max(map(len, before)), reset_less=True)
+        m.d.sync += step.eq(reduce(or_, (Mux(chosen[place], last, 0) for place, last in enumerate(before))))
+        return step
+
+    def _memory(
+        self, m: Module, turn: Value, written: Value, second: Value, new: Value, enable: Value
+    ) -> tuple[Value, Value]:
+        """The total of ``turn``, in the first of two clocks, and in the second the copy at ``index``.
+
+        ``new`` is written to the total of ``written`` in the first clock and to the copy of it in the second.
+        """
+        depth = 1 << self._turn_bits
+        together = 2 * depth <= RAM_DEPTH
+        m.submodules.totals = totals = Memory(shape=unsigned(TOTAL_BITS), depth=depth << together, init=[])
+        read, write = totals.read_port(domain="comb"), totals.write_port()
+        m.d.comb += write.data.eq(new)
+        if together:
+            m.d.comb += [
+                read.addr.eq(Cat(Mux(second, self.index, turn), second)),
+                write.addr.eq(Cat(written, second)),
+                write.en.eq(enable),
+            ]
+            return read.data, read.data
+        m.submodules.copies = copies = Memory(shape=unsigned(TOTAL_BITS), depth=depth, init=[])
+        look, copy = copies.read_port(domain="comb"), copies.write_port()
+        m.d.comb += [
+            read.addr.eq(turn),
+            write.addr.eq(written),
+            write.en.eq(enable & ~second),
+            look.addr.eq(self.index),
+            copy.addr.eq(written),
+            copy.data.eq(new),
+            copy.en.eq(enable & second),
+        ]
+        return read.data, look.data
 
 
 def plus(value: Value, step: Value) -> Value:

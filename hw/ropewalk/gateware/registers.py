@@ -29,6 +29,7 @@ COUNTERS = {
 
 HEADS = ("query_heads", "key_heads", "value_heads")
 FULL_WORDS = ("load_begin", "load_data", "load_commit")
+STATUS_BITS = 5
 PAIRINGS = ("interleaved", "half", "paired", "both")
 """The codes of `features`."""
 IDENTITY = int.from_bytes(b"ROPE", "little")
@@ -80,10 +81,13 @@ class Registers(Component):
             outside, inside = getattr(self, name), getattr(port, name)
             m.d.comb += outside.eq(inside) if member.flow == Out else inside.eq(outside)
         written, word, low_byte = port.written, port.word, port.strobes[0]
-        control = written.control & low_byte
+        # What is written is there before it is known to which register.
+        bits = Signal(STATUS_BITS, reset_less=True)
+        m.d.sync += bits.eq(word & low_byte.replicate(len(bits)))
+        control = bits & written.control.replicate(len(bits))
         m.d.comb += [
-            self.soft_reset.eq(control & word[0]),
-            self.flush.eq(control & word[3]),
+            self.soft_reset.eq(control[0]),
+            self.flush.eq(control[3]),
             self.begin.eq(written.load_begin),
             self.begin_slot.eq(word),
             self.word_valid.eq(written.load_data),
@@ -108,8 +112,8 @@ class Registers(Component):
         for name, event in COUNTERS.items():
             m.d.comb += counters.steps[name].eq(saturated if event == "saturated" else events[event])
         m.d.comb += [
-            counters.snapshot.eq(control & word[1]),
-            counters.clear.eq(control & word[2]),
+            counters.snapshot.eq(control[1]),
+            counters.clear.eq(control[2]),
             counters.index.eq(port.index),
             port.banks.counters.eq(counters.shown),
             port.waiting.eq(counters.waiting),
@@ -117,8 +121,7 @@ class Registers(Component):
         happened = [
             events.position_error, events.slot_error, events.framing_error, events.saturated.any(), self.refusal,
         ]  # fmt: skip
-        cleared = (written.status & low_byte).replicate(len(happened)) & word[: len(happened)]
-        sticky = sticky_bits(m, happened, cleared, name="status")
+        sticky = sticky_bits(m, happened, bits & written.status.replicate(STATUS_BITS), name="status")
 
         no_heads = self._settings(m, port)
         m.d.comb += port.refusal.eq(self.refusal | no_heads)

@@ -4,6 +4,8 @@ It looks at a word in steps, over some clocks, so words must not follow each oth
 them apart (:class:`~ropewalk.gateware.register_port.RegisterPort`).
 """
 
+from itertools import pairwise
+
 from amaranth.hdl import C, Cat, Module, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
@@ -108,37 +110,39 @@ class SlotLoader(Component):
 
         # Four words and two for each pair, so half of them is two more than the pairs. It is at least that before the
         # first word, too, so that no load without words is complete.
+        words = Signal(16, reset_less=True)
         half = Signal(17, init=2, reset_less=True)
-        full, complete, acceptable = Signal(reset_less=True), Signal(reset_less=True), Signal()
+        full, equal, acceptable = Signal(reset_less=True), Signal(2, reset_less=True), Signal()
+        complete = equal.all()
+        expected = half << 1
         m.d.sync += [
-            full.eq(self.words.all()),
-            complete.eq(self.words == half << 1),
+            full.eq(words.all()),
+            equal.eq(Cat(words[:8] == expected[:8], words[8:] == expected[8:])),
             acceptable.eq(self.loading & complete & ~bad),
         ]
+        m.d.comb += self.words.eq(words)
         with m.If(take & ~full):
-            m.d.sync += self.words.eq(self.words + 1)
+            m.d.sync += words.eq(words + 1)
         with m.If(start):
             m.d.sync += half.eq(word[16:] + 2)
 
-        exists, begun = Signal(reset_less=True), Signal()
-        m.d.sync += exists.eq(below(self.begin_slot, design.slots))
-        m.d.comb += [
-            begun.eq(self.begin & exists & ~self.busy),
-            self.accepted.eq(self.commit & acceptable),
-            self.refusal.eq((self.begin & ~begun) | (self.word_valid & ~self.loading) | (self.commit & ~acceptable)),
+        exists, possible, restart = Signal(reset_less=True), Signal(), Signal(init=1)
+        m.d.sync += [
+            exists.eq(below(self.begin_slot, design.slots)),
+            possible.eq(exists & ~self.busy),
+            restart.eq(self.begin),
         ]
+        m.d.comb += [
+            self.accepted.eq(self.commit & acceptable),
+            self.refusal.eq((self.begin & ~possible) | (self.word_valid & ~self.loading) | (self.commit & ~acceptable)),
+        ]
+        with m.If(restart):
+            m.d.sync += [words.eq(0), pair.eq(0), at.eq(1), bad.eq(0), past.eq(0)]
         with m.If(self.begin):
-            m.d.sync += [
-                self.loading.eq(begun),
-                self.words.eq(0),
-                pair.eq(0),
-                at.eq(1),
-                bad.eq(0),
-                past.eq(0),
-            ]
+            m.d.sync += self.loading.eq(possible)
             with m.If(~exists):
                 m.d.sync += self.refused.eq(NO_SLOT)
-            with m.Elif(self.busy):
+            with m.Elif(~possible):
                 m.d.sync += self.refused.eq(BUSY)
             with m.Else():
                 m.d.sync += self.refused.eq(NOTHING)
@@ -158,30 +162,33 @@ class SlotLoader(Component):
         word = self.word
         most = design.geometry.head_dim // 2
         bits = most.bit_length()
+        amplitude_bits = len(header.amplitude)
 
         def register(value: Value, name: str) -> Signal:
             one = Signal(value.shape(), name=name, reset_less=True)
             m.d.sync += one.eq(value)
             return one
 
+        # In the first clock, which parts of the word are not 0.
+        cuts = {*range(0, 33, 8), 2, bits, 16 + bits, 30, amplitude_bits, POSITION_BITS, POSITION_BITS + 1}
+        cuts |= {max(design.phase_bits - 32, 0)}
+        parts = {part: register(word[slice(*part)].any(), f"part_{part[0]}") for part in pairwise(sorted(cuts))}
+
+        def some(start: int, end: int) -> Value:
+            return Cat(one for (first, last), one in parts.items() if start <= first and last <= end).any()
+
         end = register(word[:bits] + word[16 : 16 + bits], "end")
-        no_pairs = register(word[16 : 16 + bits] == 0, "no_pairs")
-        too_wide = register(Cat(word[bits:16], word[16 + bits :]).any(), "too_wide")
-        misfit = register(~layout_fits(design, word, header.start, header.pairs), "misfit")
-        below_most = register(word[:POSITION_BITS].any(), "below_most")
-        above_most = register(word[POSITION_BITS + 1 :].any(), "above_most")
-        some_amplitude = register(word[: len(header.amplitude)].any(), "some_amplitude")
-        large_amplitude = register(word[len(header.amplitude) :].any(), "large_amplitude")
-        step = Cat(low, word[:16])
-        no_step = register(Cat(step[design.phase_bits :], word[16:30], ~below(word[30:], design.axes)).any(), "no_step")
+        misfit = register(~layout_fits(design, word[:2], header.start, header.pairs), "misfit")
+        no_axis = register(~below(word[30:], design.axes), "no_axis")
+        long_step = register(low[min(design.phase_bits, 32) :].any(), "long_step")
         return register(
             Cat(
-                no_pairs | too_wide | ~below(end, most + 1),
-                misfit,
-                above_most | (word[POSITION_BITS] == below_most),
-                ~some_amplitude | large_amplitude,
+                ~some(16, 16 + bits) | some(bits, 16) | some(16 + bits, 32) | ~below(end, most + 1),
+                misfit | some(2, 32),
+                some(POSITION_BITS + 1, 32) | (word[POSITION_BITS] == some(0, POSITION_BITS)),
+                ~some(0, amplitude_bits) | some(amplitude_bits, 32),
                 C(0, 1),
-                no_step,
+                no_axis | long_step | some(max(design.phase_bits - 32, 0), 30),
             ),
             "faults",
         )

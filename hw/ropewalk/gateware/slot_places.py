@@ -20,7 +20,7 @@ class SlotPlaces(Component):
     number : In
         A slot that is looked up.
     place, filled : Out
-        Where it lies, and whether it holds anything, a clock later.
+        Where it lies, and whether it holds anything, in the same clock.
     slot : In
         The slot that is loaded or scanned.
     place_of_slot : Out
@@ -58,7 +58,7 @@ class SlotPlaces(Component):
         m.submodules.looked_up = looked_up = Memory(shape=unsigned(bits + 1), depth=depth, init=[], attrs=DISTRIBUTED)
         m.submodules.own = own = Memory(shape=unsigned(bits), depth=depth, init=[], attrs=DISTRIBUTED)
         look_up, look, set_up, set_own = (
-            looked_up.read_port(), own.read_port(), looked_up.write_port(), own.write_port(),
+            looked_up.read_port(domain="comb"), own.read_port(), looked_up.write_port(), own.write_port(),
         )  # fmt: skip
         place_of_0 = Signal(bits, reset_less=True)
         spare = Signal(bits, init=physical_slots(design) - 1, reset_less=True)

@@ -47,8 +47,8 @@ class SlotScan(Component):
         Its content has been swapped in, in the clock before: scan it.
     clearing : Out
         After configuration, once for each slot: what is known of ``slot`` is set to nothing.
-    advance, first : Out
-        Go on to the next slot; to slot 0.
+    advance, following : Out
+        ``slot`` becomes ``following``.
     hold : Out
         The header memory is needed: no descriptor may be taken in this clock.
     header : In
@@ -70,7 +70,7 @@ class SlotScan(Component):
                 "loaded": In(1),
                 "clearing": Out(1),
                 "advance": Out(1),
-                "first": Out(1),
+                "following": Out(slot_bits(design)),
                 "hold": Out(1),
                 "header": In(slot_layout(design)),
                 "scanning": Out(1),
@@ -116,19 +116,22 @@ class SlotScan(Component):
 
         # Before the first scan, two clocks for each slot.
         clearing, at_last_slot = Signal(reset_less=True), Signal(reset_less=True)
+        following = Signal(len(self.slot), reset_less=True)
         m.d.sync += [
             clearing.eq(uncleared & ~clearing),
             at_last_slot.eq(self.slot == Mux(uncleared, design.slots - 1, len(design.variants) - 1)),
+            following.eq(Mux(self.slot == design.slots - 1, 0, self.slot + 1)),
         ]
         m.d.comb += [
             self.clearing.eq(clearing),
-            self.first.eq(clearing & at_last_slot),
-            self.advance.eq((clearing | (done & at_start)) & ~at_last_slot),
+            self.advance.eq(clearing | (done & at_start)),
+            self.following.eq(following),
         ]
-        with m.If(self.first):
+        with m.If(clearing & at_last_slot):
             m.d.sync += uncleared.eq(0)
         with m.If(done):
-            m.d.sync += [scanning.eq(self.advance), at_start.eq(self.advance)]
+            more = at_start & ~at_last_slot
+            m.d.sync += [scanning.eq(more), at_start.eq(more)]
 
         # What is read, piece by piece.
         header = Signal(slot_layout(design), reset_less=True)
@@ -143,14 +146,17 @@ class SlotScan(Component):
         )  # fmt: skip
         entry_words = padded(Cat(entry[:48], Const(0, 14), entry[48:]) if design.source == "synth" else entry, 64)
         # A piece is added to the CRC in the clock in which the CRC moves on behind the one before.
-        piece, valid, moving, over = Signal(STEP_BITS, reset_less=True), Signal(), Signal(), Signal()
+        header_piece, entry_piece = (Signal(STEP_BITS, reset_less=True) for _ in range(2))
+        valid, moving, over = (Signal() for _ in range(3))
         m.d.sync += [
-            piece.eq(chosen(header_pieces, header_words) | chosen(entry_pieces, entry_words)),
+            header_piece.eq(chosen(header_pieces, header_words)),
+            entry_piece.eq(chosen(entry_pieces, entry_words)),
             over.eq(header_pieces[-1] | entry_pieces[-1]),
             valid.eq(header_pieces[0] | entry_pieces[0] | (valid & ~over)),
             moving.eq(valid),
         ]
         crc = Signal(32, init=START, reset_less=True)
+        piece = header_piece ^ entry_piece
         with m.If(idle):
             m.d.sync += crc.eq(START)
         with m.Elif(moving):

@@ -75,7 +75,7 @@ class SlotStore(Component):
             "rows_idle": In(1),
             "row_begun": In(1),
             **LOADER_MEMBERS,
-            "busy": Out(1, init=1),  # pyright: ignore[reportCallIssue]  (the stubs leave init out)
+            "busy": Out(1),
             "scanning": Out(1),
             "entry_write": Out(1),
             "entry_address": Out(address),
@@ -101,17 +101,21 @@ class SlotStore(Component):
         # A lookup: in the first clock the place, which a scan may ask for instead; in the second the header. A token
         # without a slot goes out in the order of slot 0.
         place, place_of_0, place_of_slot = (Signal(place_bits(design)) for _ in range(3))
-        filled, known = Signal(), Signal()
-        exists, other = Signal(reset_less=True), Signal(place_bits(design), reset_less=True)
+        filled = Signal()
+        known, found, other = (
+            Signal(reset_less=True),
+            Signal.like(place, reset_less=True),
+            Signal.like(place, reset_less=True),
+        )
         m.d.sync += [
-            exists.eq(below(self.slot, design.slots) & ~self.hold),
+            known.eq(below(self.slot, design.slots) & filled & ~self.hold),
+            found.eq(place),
             other.eq(Mux(self.hold, place_of_slot, place_of_0)),
             self.known.eq(known),
-            self.physical.eq(place),
+            self.physical.eq(found),
         ]
         m.d.comb += [
-            known.eq(exists & filled),
-            read.addr.eq(Mux(known, place, other)),
+            read.addr.eq(Mux(known, found, other)),
             self.header.eq(data.View(slot_layout(design), read.data)),
         ]
 
@@ -129,11 +133,7 @@ class SlotStore(Component):
             ]
             self._load(m, slot, places.spare, headers.write_port())
         else:
-            m.d.sync += [
-                place.eq(number),
-                filled.eq(below(self.slot, len(design.variants))),
-                place_of_slot.eq(slot),
-            ]
+            m.d.comb += [place.eq(number), filled.eq(below(self.slot, len(design.variants))), place_of_slot.eq(slot)]
             with m.If(self.begin):
                 m.d.comb += self.refusal.eq(1)
                 m.d.sync += self.refused.eq(NO_SLOT)
@@ -148,9 +148,6 @@ class SlotStore(Component):
         for name, member in LOADER_MEMBERS.items():
             outside, inside = getattr(self, name), getattr(loader, name)
             m.d.comb += outside.eq(inside) if member.flow == Out else inside.eq(outside)
-        # Whether there is such a slot need not be known: where there is none, nothing comes of it.
-        with m.If(self.begin & ~self.busy):
-            m.d.sync += slot.eq(self.begin_slot)
         m.submodules.guard = guard = SpareGuard()
         m.d.sync += self.busy.eq(guard.needed | self.scanning)
         m.d.comb += [
@@ -161,7 +158,8 @@ class SlotStore(Component):
             self.changed_slot.eq(slot),
             header.addr.eq(spare),
             header.data.eq(loader.header),
-            header.en.eq(loader.accepted),
+            # The spare is free for the whole of the load.
+            header.en.eq(self.loading),
             self.entry_write.eq(loader.entry_write),
             self.entry_address.eq(Cat(loader.pair, spare)),
             self.entry_data.eq(loader.entry_data),
@@ -171,10 +169,11 @@ class SlotStore(Component):
         """Have the CRCs computed; whether ``slot`` is to be set to what it is at the start in this clock."""
         design = self._design
         m.submodules.scan = scan = SlotScan(design)
-        with m.If(scan.first):
-            m.d.sync += slot.eq(0)
-        with m.Elif(scan.advance):
-            m.d.sync += slot.eq(slot + 1)
+        # A load begins with any slot: where there is no such slot, nothing comes of it.
+        at_work = Signal()
+        m.d.sync += at_work.eq(scan.scanning)
+        with m.If(Mux(at_work, scan.advance, self.begin)):
+            m.d.sync += slot.eq(Mux(at_work, scan.following, self.begin_slot))
         crcs = m.submodules.crcs = Memory(shape=unsigned(32), depth=1 << len(slot), init=[])
         shown, store = crcs.read_port(), crcs.write_port()
         m.d.sync += self.crc_value.eq(shown.data)

@@ -2,7 +2,7 @@
 
 from itertools import accumulate
 
-from amaranth.hdl import Value
+from amaranth.hdl import Const, Value
 from amaranth.lib import data
 
 from ..design import AMPLITUDE, POSITION_BITS, Design
@@ -48,25 +48,25 @@ def slot_words(design: Design) -> list[int]:
     ]
 
 
-def layout_fits(design: Design, word: Value, start: Value, pairs: Value) -> Value:
-    """Whether a slot may have the layout ``word``: whether the engine has what moves the elements of its slice.
+def layout_fits(design: Design, layout: Value, start: Value, pairs: Value) -> Value:
+    """Whether a slot may have the bits ``layout``: whether the engine has what moves the elements of its slice.
 
     Chunks are moved as a whole, and a slice that begins in mid-beat takes a buffer on either side, unless that side is
     always in paired order.
     """
-    fits = word >> 2 == 0
+    fits: Value = Const(1)
     odd_possible = True
     for bit, (pairing, buffer) in enumerate(
         zip(design.stream_pairings, (design.input_buffer, design.output_buffer), strict=True)
     ):
         if pairing != "both":
-            fits &= word[bit] == int(pairing != "interleaved")
+            fits &= layout[bit] == int(pairing != "interleaved")
         if pairing == "interleaved":
             odd_possible &= buffer
     if design.moves and design.lanes > 1:
         low = design.lanes // 2 - 1 if odd_possible else design.lanes - 1
         whole = (start & low == 0) & (pairs & (design.lanes - 1) == 0)
-        fits &= ~word[:2].any() | whole
+        fits &= ~layout.any() | whole
     return fits
 
 
