@@ -1,9 +1,10 @@
 """The general AXI4-Lite port: every access answered as its register's description says, after so many clocks."""
 
 import pytest
+from amaranth.hdl import Signal
 from amaranth.sim import Simulator
 from ropewalk.gateware.register_map import Field, Register
-from ropewalk.gateware.register_port import RegisterPort
+from ropewalk.gateware.register_port import RegisterPort, within
 
 OKAY, SLVERR = 0, 2
 
@@ -136,7 +137,6 @@ def test_a_bank_has_two_clocks_for_its_word():
 
 @pytest.mark.parametrize("addresses", [(0x104, 0x108), (0x100, 0x108), (0x100, 0x104, 0x108, 0x110)])
 def test_a_bank_whose_place_is_no_part_of_the_address_is_refused(addresses):
-    registers = {f"held[{address}]": register(address, readable=True, writable=False) for address in addresses}
-    dut = RegisterPort(registers, banks={"held": list(registers)})
+    bank = [register(address, readable=True, writable=False) for address in addresses]
     with pytest.raises(ValueError, match="must follow each other"):
-        Simulator(dut)
+        within(Signal(12), bank)
