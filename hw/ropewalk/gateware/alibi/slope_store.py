@@ -4,6 +4,9 @@ Two banks: a load goes to the one that no row is using, and a commit changes the
 the memory holds, in clocks in which no row reads it.
 """
 
+from functools import reduce
+from operator import or_
+
 from amaranth.hdl import Cat, Module, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
@@ -169,20 +172,24 @@ class SlopeStore(Component):
             changed.eq(self.commit & self.loading & ~wrong_count & ~bad),
             self.loading.eq(begun | (self.loading & ~begins & ~ends)),
         ]
-        for asked, why in (
-            (self.commit & bad, OUT_OF_RANGE),
-            (self.commit & wrong_count, WRONG_COUNT),
-            ((self.commit | self.word_valid) & ~self.loading, NOT_BEGUN),
-            (self.begin & self.busy, BUSY),
-            (self.begin & no_such_count, NO_SUCH_COUNT),
-        ):
-            with m.If(asked):
-                m.d.comb += self.refusal.eq(1)
-                m.d.sync += self.refused.eq(why)
+        reasons = {
+            BUSY: self.begin & ~no_such_count & self.busy,
+            NO_SUCH_COUNT: self.begin & no_such_count,
+            NOT_BEGUN: (self.commit | self.word_valid) & ~self.loading,
+            WRONG_COUNT: self.commit & self.loading & wrong_count,
+            OUT_OF_RANGE: self.commit & self.loading & ~wrong_count & bad,
+        }
+        reason, refused = Signal(3), Signal()
+        m.d.comb += self.refusal.eq(Cat(reasons.values()).any())
+        m.d.sync += [
+            reason.eq(reduce(or_, (value.replicate(3) & why for why, value in reasons.items()))),
+            refused.eq(self.refusal),
+        ]
+        with m.If(refused | begun):
+            m.d.sync += self.refused.eq(reason)
 
         with m.If(begun):
             m.d.sync += [
-                self.refused.eq(NOTHING),
                 self.words.eq(0),
                 left.eq(self.begin_heads << 1),
                 target.eq(self.begin_heads),
