@@ -31,6 +31,8 @@ class RowPort(Component):
         Rows for the framer, in order.
     row : Out
         The row that the framer took, from two clocks later on until two clocks after it takes the next.
+    tag : Out
+        Its tag, a clock earlier.
     mode, heads, bank : In
         Sampled with each descriptor.
     taken : Out
@@ -48,6 +50,7 @@ class RowPort(Component):
                 "descriptor": In(stream.Signature(descriptor_layout())),
                 "frame": Out(stream.Signature(frame_layout(design))),
                 "row": Out(row_layout(design)),
+                "tag": Out(8),
                 "mode": In(2),
                 "heads": In(range(design.capacity + 1)),
                 "bank": In(1),
@@ -76,20 +79,15 @@ class RowPort(Component):
             self.count_error.eq(is_checked & dropped),
         ]
         will_be_checked = Mux(moves, is_taken, is_checked & ~dropped)
-        none_will_stay = self.frame.ready | ~self.frame.valid
         m.d.sync += [
             is_checked.eq(will_be_checked),
-            none_stays.eq(none_will_stay),
+            none_stays.eq(self.frame.ready | ~self.frame.valid),
             leaves.eq(self.frame.valid & self.frame.ready),
             moves.eq(~(will_be_checked & self.frame.valid)),
         ]
         # A synchronous set of the register, since it comes late.
         with m.If(self.frame.ready):
             m.d.sync += moves.eq(1)
-        # The tag of the row on offer, which beats are compared with, is a register of its own.
-        tag, checked_tag = Signal(8, reset_less=True), Signal(8, reset_less=True)
-        with m.If(none_will_stay):
-            m.d.sync += tag.eq(Mux(moves, taken.tag, checked_tag))
         with m.If(self.descriptor.ready):
             m.d.sync += is_taken.eq(self.descriptor.valid)
 
@@ -140,7 +138,7 @@ class RowPort(Component):
                 checked.symmetric.eq(mode == SYMMETRIC),
                 # Without the last score and two beats: then a row of one or two beats is below 0.
                 Cat(checked_frame.tail, checked_frame.third, few).eq(left),
-                checked_tag.eq(taken.tag),
+                checked.tag.eq(taken.tag),
                 is_mpt.eq(mode == MPT),
                 is_absolute.eq(mode == ABSOLUTE),
                 last_key.eq(before_end),
@@ -172,18 +170,19 @@ class RowPort(Component):
                 measured.error.eq(misplaced | no_slope),
             ]
 
+        row = Signal(row_layout(design), reset_less=True)
         # On offer is the frame whose row will be in the last stage one clock later.
         m.d.comb += [
             offered.eq(checked_frame),
             offered.single.eq(few & ~checked_frame.third[0]),
             offered.double.eq(few & checked_frame.third[0]),
             self.frame.payload.eq(Mux(none_stays, offered, measured_frame)),
-            self.frame.payload.tag.eq(tag),
+            self.frame.payload.tag.eq(Mux(none_stays, checked.tag, measured.tag)),
+            self.tag.eq(Mux(leaves, measured.tag, row.tag)),
             self.frame.valid.eq(enters | ~none_stays),
         ]
 
         # The row at work.
-        row = Signal(row_layout(design), reset_less=True)
         with m.If(leaves):
             m.d.sync += row.eq(measured)
         m.d.comb += self.row.eq(row)

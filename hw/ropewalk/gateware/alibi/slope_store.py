@@ -7,7 +7,7 @@ the memory holds, in clocks in which no row reads it.
 from functools import reduce
 from operator import or_
 
-from amaranth.hdl import Cat, Module, Signal
+from amaranth.hdl import Cat, Module, Mux, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
@@ -125,12 +125,12 @@ class SlopeStore(Component):
         # One row may end in the clock in which another one is dropped.
         going = Signal(2)
         m.d.sync += [going.eq(self.ended + self.dropped), gone.eq(gone + going)]
-        with m.If(self.taken):
-            m.d.sync += taken.eq(taken + 1)
+        taking, until_now = Signal(), Signal()
+        m.d.sync += [taking.eq(self.taken), taken.eq(taken + taking), until_now.eq(committed)]
         with m.If(fenced & (gone == fence)):
             m.d.sync += fenced.eq(0)
-        # The last row that has the old slopes may have been taken in the clock before.
-        with m.If(committed):
+        # The last row that has the old slopes may have been taken in the clock before the bank was changed.
+        with m.If(until_now):
             m.d.sync += [fence.eq(taken), fenced.eq(1)]
         return fenced
 
@@ -179,14 +179,13 @@ class SlopeStore(Component):
             WRONG_COUNT: self.commit & self.loading & wrong_count,
             OUT_OF_RANGE: self.commit & self.loading & ~wrong_count & bad,
         }
-        reason, refused = Signal(3), Signal()
+        found = Signal(len(reasons))
         m.d.comb += self.refusal.eq(Cat(reasons.values()).any())
-        m.d.sync += [
-            reason.eq(reduce(or_, (value.replicate(3) & why for why, value in reasons.items()))),
-            refused.eq(self.refusal),
-        ]
-        with m.If(refused | begun):
-            m.d.sync += self.refused.eq(reason)
+        m.d.sync += found.eq(Cat(reasons.values()))
+        with m.If(found.any() | begun):
+            m.d.sync += self.refused.eq(
+                reduce(or_, (Mux(bit, why, 0) for bit, why in zip(found, reasons, strict=True)))
+            )
 
         with m.If(begun):
             m.d.sync += [
