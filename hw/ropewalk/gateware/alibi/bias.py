@@ -142,7 +142,7 @@ class BiasAdder(Component):
         return Cat(~is_negative & (is_far | is_near), is_negative & is_far)
 
     def _whole(self, m: Module, lane: int, bias: Signal, mirrored: Value, nothing: Value) -> tuple[Signal, Rounding]:
-        """The bias of a lane, one clock later: mirrored where it must be, without its fraction; how that is rounded."""
+        """The bias of a lane, one clock later, mirrored where it must be, without its fraction; how that is rounded."""
         whole = Signal(signed(self._design.bias_bits), name=f"whole_{lane}", reset_less=True)
         half, nothing_low, nothing_high = (
             Signal(name=f"{name}_{lane}", reset_less=True) for name in ("half", "nothing_low", "nothing_high")

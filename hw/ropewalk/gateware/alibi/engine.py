@@ -110,6 +110,7 @@ class AlibiEngine(Component):
 
         # A beat that the framer gives out finds its row beside it, and its slope two clocks later.
         m.d.comb += [
+            framer.tag.eq(port.tag),
             port.mode.eq(self.mode),
             port.heads.eq(slopes.heads),
             port.bank.eq(slopes.bank),
@@ -140,6 +141,7 @@ class AlibiEngine(Component):
         connect(m, queue.result, wiring.flipped(self.result))
         m.d.comb += [
             queue.side.eq(framer.side),
+            queue.side.tag.eq(delayed(m, port.row.tag, 1, name="tag")),
             queue.side.error.eq(framer.side.error | delayed(m, port.row.error, 1, name="row_error")),
             queue.side_valid.eq(framer.side_valid),
             queue.scores.eq(adder.result),

@@ -18,9 +18,6 @@ from .layouts import arrival_layout, beat_layout, frame_layout, index_bits, pack
 COMPARED = 6
 """Bits of a beat's number that are compared at a time."""
 
-CHECK_CLOCKS = 2
-"""Clocks from the one in which a beat is taken to that in which it has been checked."""
-
 
 class RowFramer(Component):
     """Turns packets into beats that know their row and their place in it.
@@ -34,6 +31,8 @@ class RowFramer(Component):
         Rows, in order.
     packet : In stream
         Beats from outside.
+    tag : In
+        The tag of the row that was taken from ``frame`` last.
     room : In
         A beat may be taken in this clock, and can be passed on. It comes from a register.
     accept : Out
@@ -41,7 +40,7 @@ class RowFramer(Component):
     beat : Out
         A beat of a row, with ``beat_valid``, one clock after it was taken.
     side : Out
-        What accompanies it, with ``side_valid``, another clock later.
+        What accompanies it, with ``side_valid``, another clock later; without what its row tells.
     framing_error : Out
         High for a clock when a row's data have been seen not to fit it.
     """
@@ -54,6 +53,7 @@ class RowFramer(Component):
             {
                 "frame": In(stream.Signature(frame_layout(design))),
                 "packet": In(stream.Signature(packet_layout(design))),
+                "tag": In(8),
                 "room": In(1),
                 "accept": Out(1),
                 "beat": Out(beat_layout(design)),
@@ -82,7 +82,7 @@ class RowFramer(Component):
             end.eq(ours & (arrival.last | at_end)),
             self.frame.ready.eq(end | ~active),
         ]
-        self._arrive(m, arrival, waiting, at_work=at_work, ends=arrival.last | at_end, current=current)
+        self._arrive(m, arrival, waiting, at_work=at_work, ends=arrival.last | at_end)
         last = waiting & self.room & arrival.last
         m.d.sync += [
             active.eq((active & ~end) | self.frame.valid),
@@ -105,7 +105,7 @@ class RowFramer(Component):
         self._check(m, arrival, current, at_end, looked_at=self.accept & ~excess)
         return m
 
-    def _arrive(self, m: Module, arrival, waiting: Signal, *, at_work: Signal, ends: Value, current) -> None:
+    def _arrive(self, m: Module, arrival, waiting: Signal, *, at_work: Signal, ends: Value) -> None:
         """A beat waits in a register, with what can be said of it without its row; ``ends``: it is the last of that."""
         packet = self.packet.payload
         octets = self._design.container_bits // 8
@@ -125,7 +125,7 @@ class RowFramer(Component):
                 arrival.keep.eq(Cat(lane[0] for lane in lanes)),
                 arrival.uneven.eq(Cat(lane.any() & ~lane.all() for lane in lanes).any()),
                 # A beat that waits outlives its row's predecessor, never its row: the tag need not be looked at again.
-                arrival.fits.eq(Mux(self.frame.ready, packet.tag == self.frame.payload.tag, packet.tag == current.tag)),
+                arrival.fits.eq(Mux(self.frame.ready, packet.tag == self.frame.payload.tag, packet.tag == self.tag)),
                 arrival.last.eq(packet.last),
             ]
 
@@ -189,6 +189,5 @@ class RowFramer(Component):
         m.d.comb += [
             mismatches.eq(mismatched | misplaced | ragged),
             self.side.eq(side),
-            self.side.tag.eq(delayed(m, current.tag, CHECK_CLOCKS, name="tag")),
             self.side.error.eq(mismatches),
         ]

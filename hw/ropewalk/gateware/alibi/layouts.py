@@ -43,7 +43,8 @@ def frame_layout(design: AlibiDesign) -> data.StructLayout:
 
 
 def row_layout(design: AlibiDesign) -> data.StructLayout:
-    """What the bias is made from: the slope's address, the query, the first key, and what keys are measured from."""
+    """What the bias is made from: the slope's address, the query, the first key, and what keys are measured from; and
+    what else stands on every beat."""
     return data.StructLayout(
         {
             "address": slope_address_bits(design),
@@ -53,6 +54,7 @@ def row_layout(design: AlibiDesign) -> data.StructLayout:
             "causal": 1,
             "symmetric": 1,
             "error": 1,
+            "tag": 8,
         }
     )
 

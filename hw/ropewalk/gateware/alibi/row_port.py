@@ -31,6 +31,8 @@ class RowPort(Component):
         Rows for the framer, in order.
     row : Out
         The row that the framer took, from two clocks later on until two clocks after it takes the next.
+    tag : Out
+        Its tag, a clock earlier.
     mode, heads, bank : In
         Sampled with each descriptor.
     taken : Out
@@ -48,6 +50,7 @@ class RowPort(Component):
                 "descriptor": In(stream.Signature(descriptor_layout())),
                 "frame": Out(stream.Signature(frame_layout(design))),
                 "row": Out(row_layout(design)),
+                "tag": Out(8),
                 "mode": In(2),
                 "heads": In(range(design.capacity + 1)),
                 "bank": In(1),
@@ -64,32 +67,27 @@ class RowPort(Component):
 
         taken = Signal(descriptor_layout(), reset_less=True)
         # Which stages hold a row. In the last one it either stays, or leaves for the row at work in this clock.
-        is_taken, is_checked, stays, leaves = (
-            Signal(name=name) for name in ("is_taken", "is_checked", "stays", "leaves")
-        )
+        is_taken, is_checked, leaves = (Signal(name=name) for name in ("is_taken", "is_checked", "leaves"))
+        none_stays = Signal(init=1)
         # A row without keys, or with more than there are positions, takes no data: it ends in stage 1.
         dropped = Signal(reset_less=True)
-        # Stages 1 and 2 hold rows that stay. Nothing is true of it in the clock after a reset, and nothing is asked.
-        full = Signal(reset_less=True)
+        # Unless stages 1 and 2 hold rows that stay. In the clock after a reset it may say so, and no row is there.
+        moves = Signal(init=1, reset_less=True)
         m.d.comb += [
-            self.descriptor.ready.eq(~(is_taken & full)),
+            self.descriptor.ready.eq(~is_taken | moves),
             self.taken.eq(self.descriptor.valid & self.descriptor.ready),
             self.count_error.eq(is_checked & dropped),
         ]
-        will_be_checked = Mux(full, is_checked & ~dropped, is_taken)
+        will_be_checked = Mux(moves, is_taken, is_checked & ~dropped)
         m.d.sync += [
             is_checked.eq(will_be_checked),
-            stays.eq(self.frame.valid & ~self.frame.ready),
+            none_stays.eq(self.frame.ready | ~self.frame.valid),
             leaves.eq(self.frame.valid & self.frame.ready),
-            full.eq(will_be_checked & self.frame.valid),
+            moves.eq(~(will_be_checked & self.frame.valid)),
         ]
-        # A synchronous reset of the register, since it comes late.
+        # A synchronous set of the register, since it comes late.
         with m.If(self.frame.ready):
-            m.d.sync += full.eq(0)
-        # The tag of the row on offer, which beats are compared with, is a register of its own.
-        tag, checked_tag = Signal(8, reset_less=True), Signal(8, reset_less=True)
-        with m.If(self.frame.ready | ~self.frame.valid):
-            m.d.sync += tag.eq(Mux(full, checked_tag, taken.tag))
+            m.d.sync += moves.eq(1)
         with m.If(self.descriptor.ready):
             m.d.sync += is_taken.eq(self.descriptor.valid)
 
@@ -130,7 +128,7 @@ class RowPort(Component):
             left.eq(taken.count[: DISTANCE_BITS + 1] - (2 * design.lanes + 1)),
             before_end.eq(taken.length[: DISTANCE_BITS + 1] - 1),
         ]
-        with m.If(~full):
+        with m.If(moves):
             m.d.sync += [
                 dropped.eq(too_many | (taken.count[DISTANCE_BITS] == (some_low | some_high))),
                 checked.address.eq(Cat(taken.head[: slope_address_bits(design) - 1], bank)),
@@ -140,7 +138,7 @@ class RowPort(Component):
                 checked.symmetric.eq(mode == SYMMETRIC),
                 # Without the last score and two beats: then a row of one or two beats is below 0.
                 Cat(checked_frame.tail, checked_frame.third, few).eq(left),
-                checked_tag.eq(taken.tag),
+                checked.tag.eq(taken.tag),
                 is_mpt.eq(mode == MPT),
                 is_absolute.eq(mode == ABSOLUTE),
                 last_key.eq(before_end),
@@ -160,11 +158,11 @@ class RowPort(Component):
         enters = Signal()
         m.d.comb += [
             misplaced.eq(bad_query | bad_first | (is_mpt & (bad_length | too_long))),
-            enters.eq(is_checked & ~dropped & ~stays),
+            enters.eq(is_checked & ~dropped & none_stays),
             self.position_error.eq(enters & misplaced),
             self.head_error.eq(enters & no_slope),
         ]
-        with m.If(~stays):
+        with m.If(none_stays):
             m.d.sync += [
                 measured.eq(checked),
                 measured_frame.eq(offered),
@@ -172,18 +170,19 @@ class RowPort(Component):
                 measured.error.eq(misplaced | no_slope),
             ]
 
+        row = Signal(row_layout(design), reset_less=True)
         # On offer is the frame whose row will be in the last stage one clock later.
         m.d.comb += [
             offered.eq(checked_frame),
             offered.single.eq(few & ~checked_frame.third[0]),
             offered.double.eq(few & checked_frame.third[0]),
-            self.frame.payload.eq(Mux(stays, measured_frame, offered)),
-            self.frame.payload.tag.eq(tag),
-            self.frame.valid.eq(enters | stays),
+            self.frame.payload.eq(Mux(none_stays, offered, measured_frame)),
+            self.frame.payload.tag.eq(Mux(none_stays, checked.tag, measured.tag)),
+            self.tag.eq(Mux(leaves, measured.tag, row.tag)),
+            self.frame.valid.eq(enters | ~none_stays),
         ]
 
         # The row at work.
-        row = Signal(row_layout(design), reset_less=True)
         with m.If(leaves):
             m.d.sync += row.eq(measured)
         m.d.comb += self.row.eq(row)

@@ -4,7 +4,10 @@ Two banks: a load goes to the one that no row is using, and a commit changes the
 the memory holds, in clocks in which no row reads it.
 """
 
-from amaranth.hdl import Cat, Module, Signal
+from functools import reduce
+from operator import or_
+
+from amaranth.hdl import Cat, Module, Mux, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
@@ -122,12 +125,12 @@ class SlopeStore(Component):
         # One row may end in the clock in which another one is dropped.
         going = Signal(2)
         m.d.sync += [going.eq(self.ended + self.dropped), gone.eq(gone + going)]
-        with m.If(self.taken):
-            m.d.sync += taken.eq(taken + 1)
+        taking, until_now = Signal(), Signal()
+        m.d.sync += [taking.eq(self.taken), taken.eq(taken + taking), until_now.eq(committed)]
         with m.If(fenced & (gone == fence)):
             m.d.sync += fenced.eq(0)
-        # The last row that has the old slopes may have been taken in the clock before.
-        with m.If(committed):
+        # The last row that has the old slopes may have been taken in the clock before the bank was changed.
+        with m.If(until_now):
             m.d.sync += [fence.eq(taken), fenced.eq(1)]
         return fenced
 
@@ -169,20 +172,23 @@ class SlopeStore(Component):
             changed.eq(self.commit & self.loading & ~wrong_count & ~bad),
             self.loading.eq(begun | (self.loading & ~begins & ~ends)),
         ]
-        for asked, why in (
-            (self.commit & bad, OUT_OF_RANGE),
-            (self.commit & wrong_count, WRONG_COUNT),
-            ((self.commit | self.word_valid) & ~self.loading, NOT_BEGUN),
-            (self.begin & self.busy, BUSY),
-            (self.begin & no_such_count, NO_SUCH_COUNT),
-        ):
-            with m.If(asked):
-                m.d.comb += self.refusal.eq(1)
-                m.d.sync += self.refused.eq(why)
+        reasons = {
+            BUSY: self.begin & ~no_such_count & self.busy,
+            NO_SUCH_COUNT: self.begin & no_such_count,
+            NOT_BEGUN: (self.commit | self.word_valid) & ~self.loading,
+            WRONG_COUNT: self.commit & self.loading & wrong_count,
+            OUT_OF_RANGE: self.commit & self.loading & ~wrong_count & bad,
+        }
+        found = Signal(len(reasons))
+        m.d.comb += self.refusal.eq(Cat(reasons.values()).any())
+        m.d.sync += found.eq(Cat(reasons.values()))
+        with m.If(found.any() | begun):
+            m.d.sync += self.refused.eq(
+                reduce(or_, (Mux(bit, why, 0) for bit, why in zip(found, reasons, strict=True)))
+            )
 
         with m.If(begun):
             m.d.sync += [
-                self.refused.eq(NOTHING),
                 self.words.eq(0),
                 left.eq(self.begin_heads << 1),
                 target.eq(self.begin_heads),

@@ -49,7 +49,7 @@ class AlibiPorts(Component):
         if design.registers:
             m.submodules.engine = ResetInserter(clear)(engine)
             m.submodules.registers = registers = AlibiRegisters(design)
-            leaving = ~self.m_axis_tvalid | self.m_axis_tready
+            leaving = ~engine.result.valid | self.m_axis_tready
             emptied(m, registers.soft_reset, registers.flush, leaving, clear=clear, awake=awake)
             m.d.comb += [engine.mode.eq(registers.mode), registers.events.eq(engine.events)]
             join(m, LOADER_MEMBERS, outside=registers, inside=engine)
