@@ -93,8 +93,9 @@ class AlibiPorts(Component):
             arrival.keep.eq(self.s_axis_tkeep),
             arrival.tag.eq(self.s_axis_tid),
             arrival.last.eq(self.s_axis_tlast),
-            engine.packet.valid.eq(self.s_axis_tvalid & awake),
-            self.s_axis_tready.eq(engine.packet.ready & awake),
+            engine.awake.eq(awake),
+            engine.packet.valid.eq(self.s_axis_tvalid),
+            self.s_axis_tready.eq(engine.packet.ready),
             self.m_axis_tkeep.eq(Cat(side.keep[lane].replicate(container // 8) for lane in range(design.lanes))),
             self.m_axis_tid.eq(side.tag),
             self.m_axis_tuser.eq(side.error),
@@ -102,8 +103,8 @@ class AlibiPorts(Component):
             self.m_axis_tvalid.eq(engine.result.valid & ~clear),
             engine.result.ready.eq(self.m_axis_tready),
             engine.descriptor.payload.eq(data.View(descriptor_layout(), self.s_axis_token_tdata)),
-            engine.descriptor.valid.eq(self.s_axis_token_tvalid & awake),
-            self.s_axis_token_tready.eq(engine.descriptor.ready & awake),
+            engine.descriptor.valid.eq(self.s_axis_token_tvalid),
+            self.s_axis_token_tready.eq(engine.descriptor.ready),
         ]
         for name, member in axi_lite_members("").items():
             outside, inside = getattr(self, f"s_axil_{name}"), getattr(registers, name)
