@@ -44,6 +44,8 @@ class AlibiEngine(Component):
         Their scores.
     result : Out stream
         The scores with their biases.
+    awake : In
+        Without it nothing is taken.
     mode : In
         What keys are measured from, for the descriptor that is taken in this clock.
     events : Out
@@ -64,6 +66,7 @@ class AlibiEngine(Component):
                 "descriptor": In(stream.Signature(descriptor_layout())),
                 "packet": In(stream.Signature(packet_layout(design))),
                 "result": Out(stream.Signature(result_layout(design))),
+                "awake": In(1),
                 "mode": In(2),
                 "events": Out(event_layout(design)),
                 **loader,
@@ -110,6 +113,8 @@ class AlibiEngine(Component):
 
         # A beat that the framer gives out finds its row beside it, and its slope two clocks later.
         m.d.comb += [
+            port.awake.eq(self.awake),
+            framer.awake.eq(self.awake),
             framer.tag.eq(port.tag),
             port.mode.eq(self.mode),
             port.heads.eq(slopes.heads),
@@ -137,7 +142,7 @@ class AlibiEngine(Component):
             valid = later
 
         # The exit. What accompanies a beat waits in the queue and needs no delay line.
-        m.submodules.queue = queue = OutputQueue(design, depth)
+        m.submodules.queue = queue = OutputQueue(design, depth=depth, lag=adder.latency - 1)
         connect(m, queue.result, wiring.flipped(self.result))
         m.d.comb += [
             queue.side.eq(framer.side),

@@ -33,6 +33,8 @@ class RowFramer(Component):
         Beats from outside.
     tag : In
         The tag of the row that was taken from ``frame`` last.
+    awake : In
+        Without it ``packet`` is not taken.
     room : In
         A beat may be taken in this clock, and can be passed on. It comes from a register.
     accept : Out
@@ -54,6 +56,7 @@ class RowFramer(Component):
                 "frame": In(stream.Signature(frame_layout(design))),
                 "packet": In(stream.Signature(packet_layout(design))),
                 "tag": In(8),
+                "awake": In(1),
                 "room": In(1),
                 "accept": Out(1),
                 "beat": Out(beat_layout(design)),
@@ -67,28 +70,31 @@ class RowFramer(Component):
     def elaborate(self, platform) -> Module:  # noqa: D102
         m = Module()
         design = self._design
-        active, excess, waiting = (Signal(name=name) for name in ("active", "excess", "waiting"))
+        # A row is under way; excess of one; a row, and no excess; one of both. A beat waits for one of them.
+        active, excess, working, at_work, waiting = (
+            Signal(name=name) for name in ("active", "excess", "working", "at_work", "waiting")
+        )
+        fits = Signal(2)
         current = Signal(frame_layout(design), reset_less=True)
         at_end = Signal(reset_less=True)
         arrival = Signal(arrival_layout(design), reset_less=True)
         index = Signal(index_bits(design), reset_less=True)
 
         ours, end = Signal(), Signal()
-        # A row is under way, or excess of one.
-        at_work = Signal()
         m.d.comb += [
             self.accept.eq(waiting & at_work & self.room),
-            ours.eq(waiting & arrival.fits & active & ~excess & self.room),
+            ours.eq(fits.all() & working & self.room),
             end.eq(ours & (arrival.last | at_end)),
             self.frame.ready.eq(end | ~active),
         ]
-        self._arrive(m, arrival, waiting, at_work=at_work, ends=arrival.last | at_end)
-        last = waiting & self.room & arrival.last
+        self._arrive(m, arrival, waiting, fits, at_work=at_work, ends=arrival.last | at_end)
+        has_row = active | self.frame.valid
+        excess_ends = excess & waiting & self.room & arrival.last
         m.d.sync += [
             active.eq((active & ~end) | self.frame.valid),
-            excess.eq(Mux(excess, ~last, end & ~arrival.last)),
-            # What ends a row without excess, or excess without a row.
-            at_work.eq((at_work & ~(last & (arrival.fits | excess))) | (active & excess) | self.frame.valid),
+            excess.eq(Mux(excess, ~excess_ends, end & ~arrival.last)),
+            working.eq(Mux(end, self.frame.valid & arrival.last, has_row & (~excess | excess_ends))),
+            at_work.eq((at_work & ~((ours & arrival.last) | excess_ends)) | (active & excess) | self.frame.valid),
         ]
         with m.If(self.frame.ready):
             m.d.sync += current.eq(self.frame.payload)
@@ -102,30 +108,42 @@ class RowFramer(Component):
             beat.index.eq(index),
             beat.last.eq(end),
         ]
-        self._check(m, arrival, current, at_end, looked_at=self.accept & ~excess)
+        self._check(m, arrival, current, at_end, looked_at=waiting & working & self.room, fits=fits.all())
         return m
 
-    def _arrive(self, m: Module, arrival, waiting: Signal, *, at_work: Signal, ends: Value) -> None:
-        """A beat waits in a register, with what can be said of it without its row; ``ends``: it is the last of that."""
+    def _arrive(self, m: Module, arrival, waiting: Signal, fits: Signal, *, at_work: Signal, ends: Value) -> None:
+        """A beat waits in a register, with what can be said of it without its row; ``ends``: it is the last of that.
+
+        ``fits``: one waits, and a half of its TID is that of its row; the other half is.
+        """
         packet = self.packet.payload
         octets = self._design.container_bits // 8
         lanes = [packet.keep[octets * lane : octets * (lane + 1)] for lane in range(self._design.lanes)]
-        free, row_follows = Signal(), Signal()
+        free, row_follows, comes = Signal(), Signal(), Signal()
         m.d.comb += [
             free.eq(~waiting | (at_work & self.room)),
             # The beat that waits may be the last one of its row: what follows it must have a row too.
-            row_follows.eq(self.frame.valid | (at_work & ~(waiting & ends))),
+            row_follows.eq((self.frame.valid | (at_work & ~(waiting & ends))) & self.awake),
             self.packet.ready.eq(free & row_follows),
+            comes.eq(self.packet.valid & row_follows),
         ]
+        # A beat that waits outlives its row's predecessor, never its row: the tag need not be looked at again.
+        low, high = (
+            Mux(
+                self.frame.ready,
+                packet.tag[k : k + 4] == self.frame.payload.tag[k : k + 4],
+                packet.tag[k : k + 4] == self.tag[k : k + 4],
+            )
+            for k in (0, 4)
+        )
         # The wide register takes whatever is there, so that its enable knows nothing of the rows to come.
         with m.If(free):
             m.d.sync += [
-                waiting.eq(self.packet.valid & row_follows),
+                waiting.eq(comes),
+                fits.eq(Cat(comes & low, high)),
                 arrival.scores.eq(packet.scores),
                 arrival.keep.eq(Cat(lane[0] for lane in lanes)),
                 arrival.uneven.eq(Cat(lane.any() & ~lane.all() for lane in lanes).any()),
-                # A beat that waits outlives its row's predecessor, never its row: the tag need not be looked at again.
-                arrival.fits.eq(Mux(self.frame.ready, packet.tag == self.frame.payload.tag, packet.tag == self.tag)),
                 arrival.last.eq(packet.last),
             ]
 
@@ -151,18 +169,18 @@ class RowFramer(Component):
             frame = self.frame.payload
             m.d.sync += [index.eq(0), at_end.eq(frame.single), near.eq(frame.double)]
 
-    def _check(self, m: Module, arrival, current, at_end: Signal, *, looked_at: Value) -> None:
+    def _check(self, m: Module, arrival, current, at_end: Signal, *, looked_at: Value, fits: Value) -> None:
         """Whether a beat fits its row, in the two clocks after it was taken."""
         design = self._design
         checked = Signal(name="looked_at_1")
-        fits, uneven, last, ending = (
+        fitting, uneven, last, ending = (
             Signal(name=f"{name}_1", reset_less=True) for name in ("fits", "uneven", "last", "at_end")
         )
         keep = Signal(design.lanes, name="keep_1", reset_less=True)
         tail = Signal(design.lane_bits, name="tail_1", reset_less=True)
         m.d.sync += [
             checked.eq(looked_at),
-            fits.eq(arrival.fits),
+            fitting.eq(fits),
             uneven.eq(arrival.uneven),
             last.eq(arrival.last),
             ending.eq(at_end),
@@ -177,7 +195,7 @@ class RowFramer(Component):
         )
         ends = delayed(m, self.beat_valid & self.beat.last, 1, name="ends")
         m.d.sync += [
-            misplaced.eq(checked & (~fits | (last != ending))),
+            misplaced.eq(checked & (~fitting | (last != ending))),
             ragged.eq(checked & (uneven | (keep != expected))),
             side.keep.eq(keep & expected),
             side.last.eq(self.beat.last),

@@ -77,14 +77,12 @@ def packet_layout(design: AlibiDesign) -> data.StructLayout:
 
 
 def arrival_layout(design: AlibiDesign) -> data.StructLayout:
-    """A beat that waits: ``keep`` has a bit per score, ``uneven`` says that TKEEP has a score in part, ``fits`` that
-    its TID is its row's tag."""
+    """A beat that waits: ``keep`` has a bit per score, ``uneven`` says that TKEEP has a score in part."""
     return data.StructLayout(
         {
             "scores": data.ArrayLayout(design.data.shape, design.lanes),
             "keep": design.lanes,
             "uneven": 1,
-            "fits": 1,
             "last": 1,
         }
     )

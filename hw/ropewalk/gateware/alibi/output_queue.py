@@ -7,6 +7,7 @@ from amaranth.lib.wiring import In, Out
 
 from ...designs.alibi import AlibiDesign
 from ..component import Component
+from ..primitives import delayed
 from .layouts import result_layout, side_layout
 
 
@@ -20,20 +21,23 @@ class OutputQueue(Component):
     ----------
     depth
         Places, a power of two.
+    lag
+        Clocks from what accompanies a beat to its scores.
 
     Members
     -------
     side, side_valid : In
-        What accompanies a beat; not after its scores.
+        What accompanies a beat.
     scores, scores_valid : In
-        Its scores.
+        Its scores, ``lag`` clocks later.
     result : Out stream
         Beats in order.
     """
 
-    def __init__(self, design: AlibiDesign, depth: int):
+    def __init__(self, design: AlibiDesign, *, depth: int, lag: int):
         assert depth & (depth - 1) == 0
         self._depth = depth
+        self._lag = lag
         layout = result_layout(design)
         super().__init__(
             {
@@ -51,8 +55,13 @@ class OutputQueue(Component):
         # A bit more than an address has: equal pointers are an empty queue, never a full one.
         taken, after, second = (Signal(bits + 1, name=n, init=k) for k, n in enumerate(("taken", "after", "second")))
         valid, leave, single = Signal(), Signal(), Signal()
-        given = self._part(m, "scores", taken)
-        self._part(m, "side", taken)
+        # The place of a beat goes along with it.
+        place = Signal(bits + 1)
+        with m.If(self.side_valid):
+            m.d.sync += place.eq(_next(place))
+        given = delayed(m, place, self._lag, name="given")
+        self._part(m, "side", place, taken)
+        self._part(m, "scores", given, taken)
         m.d.comb += [self.result.valid.eq(valid), leave.eq(valid & self.result.ready)]
         # ``single``: there is one beat, in all. When one leaves there is one if there were two.
         m.d.sync += valid.eq(self.scores_valid | (valid & ~(self.result.ready & single)))
@@ -62,14 +71,13 @@ class OutputQueue(Component):
             m.d.sync += [taken.eq(after), after.eq(second), second.eq(_next(second))]
         return m
 
-    def _part(self, m: Module, name: str, taken: Signal) -> Signal:
-        """The memory of one part of a beat; gives its write pointer."""
+    def _part(self, m: Module, name: str, given: Signal, taken: Signal) -> None:
+        """The memory of one part of a beat."""
         value, valid = getattr(self, name), getattr(self, f"{name}_valid")
         width = value.shape().size
         memory = Memory(shape=width, depth=self._depth, init=[])
         m.submodules[f"{name}_storage"] = memory
         write, read = memory.write_port(), memory.read_port(domain="comb")
-        given = Signal(taken.shape(), name=f"{name}_given")
         m.d.comb += [
             write.addr.eq(given[:-1]),
             write.data.eq(value),
@@ -77,9 +85,6 @@ class OutputQueue(Component):
             read.addr.eq(taken[:-1]),
             getattr(self.result.payload, name).as_value().eq(read.data),
         ]
-        with m.If(valid):
-            m.d.sync += given.eq(_next(given))
-        return given
 
 
 def _next(pointer: Signal) -> Value:

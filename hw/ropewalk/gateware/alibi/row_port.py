@@ -33,6 +33,8 @@ class RowPort(Component):
         The row that the framer took, from two clocks later on until two clocks after it takes the next.
     tag : Out
         Its tag, a clock earlier.
+    awake : In
+        Without it ``descriptor`` is not taken.
     mode, heads, bank : In
         Sampled with each descriptor.
     taken : Out
@@ -51,6 +53,7 @@ class RowPort(Component):
                 "frame": Out(stream.Signature(frame_layout(design))),
                 "row": Out(row_layout(design)),
                 "tag": Out(8),
+                "awake": In(1),
                 "mode": In(2),
                 "heads": In(range(design.capacity + 1)),
                 "bank": In(1),
@@ -73,8 +76,10 @@ class RowPort(Component):
         dropped = Signal(reset_less=True)
         # Unless stages 1 and 2 hold rows that stay. In the clock after a reset it may say so, and no row is there.
         moves = Signal(init=1, reset_less=True)
+        free = Signal()
         m.d.comb += [
-            self.descriptor.ready.eq(~is_taken | moves),
+            free.eq(~is_taken | moves),
+            self.descriptor.ready.eq(free & self.awake),
             self.taken.eq(self.descriptor.valid & self.descriptor.ready),
             self.count_error.eq(is_checked & dropped),
         ]
@@ -88,8 +93,8 @@ class RowPort(Component):
         # A synchronous set of the register, since it comes late.
         with m.If(self.frame.ready):
             m.d.sync += moves.eq(1)
-        with m.If(self.descriptor.ready):
-            m.d.sync += is_taken.eq(self.descriptor.valid)
+        with m.If(free):
+            m.d.sync += is_taken.eq(self.descriptor.valid & self.awake)
 
         # Stage 0: as it was taken.
         mode = Signal(2, reset_less=True)
@@ -101,7 +106,7 @@ class RowPort(Component):
         some_low, some_high, too_many = (
             Signal(name=name, reset_less=True) for name in ("some_low", "some_high", "too_many")
         )
-        with m.If(self.descriptor.ready):
+        with m.If(free):
             m.d.sync += [
                 some_low.eq(count[:middle].any()),
                 some_high.eq(count[middle:DISTANCE_BITS].any()),

@@ -1,6 +1,6 @@
 """The emitted top of an ALiBi unit: the engine behind AXI4-Stream and AXI4-Lite ports (``docs/alibi.md``)."""
 
-from amaranth.hdl import Module, ResetInserter, Signal
+from amaranth.hdl import Const, Module, ResetInserter, Signal
 
 from ...designs.alibi import AlibiDesign
 from ..axi_lite import NoRegisters, axi_lite_members
@@ -60,6 +60,8 @@ class AlibiPorts(Component):
             m.d.comb += engine.mode.eq(design.mode)
 
         join(m, axi_lite_members(""), outside=self, inside=registers, prefix="s_axil_")
+        # The engine itself takes nothing unless it is awake.
+        m.d.comb += engine.awake.eq(awake)
         join_streams(
             m,
             self,
@@ -67,7 +69,7 @@ class AlibiPorts(Component):
             data_width=design.data_width,
             container_bits=design.container_bits,
             clear=clear,
-            awake=awake,
+            awake=Const(1),
             elements="scores",
         )
         return m
