@@ -2,11 +2,13 @@
 
 import json
 import os
+import re
 import shutil
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from ropewalk.emit.folder import load_design, write_design_folder
 from ropewalk_cli import trials
 from ropewalk_cli import verify as command
 from ropewalk_sim.engines.model import ModelEngine
@@ -219,3 +221,24 @@ def test_an_engine_without_its_verilog_is_a_failure_and_no_bad_input(ropewalk, c
     result = ropewalk("verify", copy, "--engines", "model,icarus,verilator", "--json")
     assert result.code == 1
     assert [entry["error"] is None for entry in json.loads(result.out)["engines"]] == [True, False, False]
+
+
+def test_a_changed_word_in_a_block_of_a_family_is_found(ropewalk, engine, tmp_path):
+    """The words of its block RAMs stand in the Verilog. One that is used is seen by the simulation too."""
+    folder = tmp_path / "ecp5"
+    design = replace(load_design(engine), family="ecp5")
+    write_design_folder(design, folder)
+    assert not (folder / "sine.hex").exists()
+    path = folder / "ropewalk.v"
+    sound = path.read_text()
+    # Bit 12 of the first word of the sine ROM, which position 0 reads.
+    block = sound.rindex("DP16KD", 0, sound.index(") sine_0 ("))
+    found = re.compile(r"INITVAL_00\(320'h[0-9a-f]{76}([0-9a-f])").search(sound, block)
+    assert found
+    digit = found.start(1)
+    path.write_text(sound[:digit] + f"{int(sound[digit], 16) ^ 1:x}" + sound[digit + 1 :])
+    result = ropewalk("verify", folder, *QUICK, "--json")
+    assert result.code == 1
+    document = json.loads(result.out)
+    assert document["changed_verilog"].startswith("ropewalk.v differs in line ")
+    assert document["engines"][1]["differing_bits"] > 0
