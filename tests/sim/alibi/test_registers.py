@@ -64,7 +64,7 @@ def test_rows_keep_the_slopes_that_they_were_taken_with(engine, unit, designs):
     """A load is committed while rows run: each row has the old slopes or the new, and none a mixture."""
     design = designs["usual"]
     words = tuple(slope_words(alibi_slopes(12, 16.0), 8))
-    stream = random_rows(design, 300 if engine == "amaranth" else 600, seed=3, errors=False)
+    stream = random_rows(design, 450 if engine == "amaranth" else 600, seed=3, errors=False)
     script = UnitScript(
         meanwhile=(*load_slopes(words, start=50), *load_slopes(design.slope_words), *load_slopes(words), *read_crc())
     )

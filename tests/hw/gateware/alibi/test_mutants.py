@@ -45,7 +45,7 @@ def changed_slope(monkeypatch):
 def instead(name, value):
     """Another function of the flags of a lane."""
     original = getattr(bias, name)
-    return patched(bias, name, lambda signal, lane, split: original(signal, value(lane), split))
+    return patched(bias, name, lambda *signals: original(*signals[:-1], value(signals[-1])))
 
 
 MUTANTS = {
