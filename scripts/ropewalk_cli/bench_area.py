@@ -155,7 +155,7 @@ def main(words: tuple[str, ...], placed: bool, seeds: int, family: Family, as_js
         click.echo(json.dumps([asdict(one) for one in areas], indent=1))
         return
     shown = table(
-        "unit", "LUT4", "CCU2C", "DPR16X4", "FF", "MULT18X18D", "DP16KD", "memory bits", "COMB", "MHz", left=("unit",)
+        "unit", "LUT4", "CCU2C", "DPR16X4", "FF", "MULT18X18D", "DP16KD", "inferred bits", "COMB", "MHz", left=("unit",)
     )
     for one in areas:
         shown.add_row(
@@ -165,6 +165,7 @@ def main(words: tuple[str, ...], placed: bool, seeds: int, family: Family, as_js
             "" if one.clock_mhz is None else f"{one.clock_mhz:.1f}",
         )  # fmt: skip
     show_table(shown)
+    click.echo("Inferred bits are those of memories that no block of the family was instantiated for.")
     click.echo("COMB is nextpnr's TRELLIS_COMB; 'about' is LUT4 + 2 CCU2C + 6 DPR16X4, without what nextpnr adds.")
     for one in areas:
         if one.critical_path:
