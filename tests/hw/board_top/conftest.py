@@ -14,20 +14,17 @@ def simulate() -> Simulate:
     """Runs testbenches on a component: the first one to its end, within so many clocks."""
 
     def run(dut: Any, testbenches: Sequence[Callable[[Any], Any]], clocks: int) -> None:
-        ended = False
-
-        async def first(ctx: Any) -> None:
-            nonlocal ended
-            await testbenches[0](ctx)
-            ended = True
+        async def limit(ctx: Any) -> None:
+            for _ in range(clocks):
+                await ctx.tick()
+            raise TimeoutError(f"not at its end after {clocks} clocks")
 
         simulator = Simulator(dut)
         simulator.add_clock(1e-8)
         # Those in the background come first in each clock, so that the first one sees what they set.
-        for testbench in testbenches[1:]:
+        for testbench in (limit, *testbenches[1:]):
             simulator.add_testbench(testbench, background=True)
-        simulator.add_testbench(first)
-        simulator.run_until(clocks * 1e-8)
-        assert ended, f"not at its end after {clocks} clocks"
+        simulator.add_testbench(testbenches[0])
+        simulator.run()
 
     return run
