@@ -22,5 +22,5 @@ SIGNATURE_TURN = 5
 
 
 def token_count(design: Design) -> int:
-    """How many tokens there are: each slot that holds a variant, and one that is empty, twice and more."""
-    return max(16, 2 * (len(design.variants) + 1))
+    """How many tokens there are: each slot that holds a variant, and one that is empty, at least twice."""
+    return max(64, 2 * (len(design.variants) + 1))
