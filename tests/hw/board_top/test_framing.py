@@ -2,6 +2,7 @@
 
 import random
 import zlib
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -54,7 +55,7 @@ def test_crc(simulate: Any, contents: bytes) -> None:
     simulate(dut, [bench], 20 * len(contents) + 10_000)
 
 
-def decoded(simulate: Any, line: list[int | None]) -> list[bytes | None]:
+def decoded(simulate: Any, line: Sequence[int | None]) -> list[bytes | None]:
     """What the decoder makes of bytes, None for a broken one: a frame each, or None for what was not whole."""
     dut = Decoder()
     frames = []

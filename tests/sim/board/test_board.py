@@ -1,5 +1,6 @@
 """A host against the emitted Verilog of a whole board, over a terminal whose line is sound or not."""
 
+import json
 import shutil
 import time
 from pathlib import Path
@@ -11,14 +12,16 @@ import serial
 from ropewalk.board_top.files import board_files
 from ropewalk.boards.registry import Board
 from ropewalk.design import Design
+from ropewalk.emit.folder import write_design_folder
 from ropewalk.geometry.rotary import RotaryGeometry, Variant
 from ropewalk.tables.slot_words import slot_crcs
+from ropewalk_cli.main import call
 from ropewalk_sim.beats import StreamInput
-from ropewalk_sim.board.engine import check_design, run_stream
+from ropewalk_sim.board.engine import check_design, differing_slots, run_stream
 from ropewalk_sim.board.host import BoardHost
 from ropewalk_sim.board.signature import expected_signature, self_test_stream
 from ropewalk_sim.errors import EngineError
-from ropewalk_sim.registers import address_of
+from ropewalk_sim.registers import address_of, load_slot
 from ropewalk_sim.stream_model import run_model
 
 BAUD = 1_000_000
@@ -27,7 +30,7 @@ BAUD = 1_000_000
 def design_of(*, lanes: int = 2, base: float = 1e4) -> Design:
     variants = tuple(
         Variant(
-            name=f"base{base:g}", inverse_frequency=tuple(base ** (-pair / 8) for pair in range(8)),
+            name=f"base{round(base)}", inverse_frequency=tuple(base ** (-pair / 8) for pair in range(8)),
             amplitude=amplitude, max_position=1 << 20, pairing="interleaved", output_pairing="interleaved",
         )
         for base, amplitude in ((base, 1.0), (1e6, 1.25))
@@ -133,3 +136,44 @@ def test_a_dead_line_ends_in_a_clear_error(program: Path, start: Any) -> None:
         with pytest.raises(EngineError, match="the board does not answer: 16 requests were sent"):
             BoardHost(line)
         assert time.monotonic() - begun < 60
+
+
+def test_the_command_does_all_three(
+    program: Path, start: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Self-test, geometry and a run, against the model's run of the same arrays."""
+    draw = np.random.default_rng(6)
+    arrays = {
+        "q": draw.integers(-20_000, 20_000, (5, 2, 16)),
+        "k": draw.integers(-20_000, 20_000, (5, 1, 16)),
+        "v": draw.integers(-20_000, 20_000, (5, 1, 16)),
+        "position": np.array([0, 1, 77, 1 << 20, 5]),
+        "variant": np.array([0, 1, 0, 0, 7]),
+    }
+    np.savez(tmp_path / "x.npz", **arrays)
+    write_design_folder(DESIGN, tmp_path / "same")
+    source = ["--input", str(tmp_path / "x.npz")]
+    assert call(["run", str(tmp_path / "same"), *source, "--output", str(tmp_path / "m.npz"), "--engine", "model"]) == 0
+    with start(program, lost=2e-4, flipped=2e-4, repeated=2e-4, seed=3) as terminal:
+        base = ["board", "--port", terminal, "--baud", str(BAUD)]
+        capsys.readouterr()
+        code = call([*base, "--design", str(tmp_path / "same"), *source, "--output", str(tmp_path / "y.npz"), "--json"])
+        printed, error = capsys.readouterr()
+        assert (code, error) == (0, "")
+        found = json.loads(printed)
+        assert (found["self_test"], found["geometry"], found["tokens"]) == ("pass", "same", 5)
+        with np.load(tmp_path / "y.npz") as board, np.load(tmp_path / "m.npz") as model:
+            assert sorted(board) == sorted(model)
+            for name in model:
+                np.testing.assert_array_equal(board[name], model[name])
+
+
+def test_a_slot_that_was_loaded_since_is_named(program: Path, start: Any) -> None:
+    with start(program) as path, opened(path) as line:
+        host = BoardHost(line)
+        for access in load_slot(1, design_of(base=5e5)):
+            if access.write is not None:
+                assert host.write(access.address, [access.write]) == 1
+        wrong = {1: (slot_crcs(design_of(base=5e5))[0], slot_crcs(DESIGN)[1])}
+        assert differing_slots(host, DESIGN) == wrong
+        assert not host.self_test()[0]
