@@ -16,6 +16,7 @@ from ropewalk import __version__
 from ropewalk.errors import BuildError, InputError
 from ropewalk_sim.errors import EngineError
 
+from .board import board
 from .build import build
 from .compare import compare
 from .console import complain
@@ -62,7 +63,7 @@ def cli(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-for command in (models, geometry, generate, run, verify, build, digest, compare):
+for command in (models, geometry, generate, run, verify, build, board, digest, compare):
     cli.add_command(command)
 
 
