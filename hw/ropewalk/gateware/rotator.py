@@ -11,9 +11,10 @@ from amaranth.lib import data
 from amaranth.lib.wiring import In, Out
 
 from ..design import Design
+from ..family import MULTIPLIER_BITS
 from .component import Component
 from .layouts import entry_layout
-from .multiply import WideMultiplier, tiles
+from .multiply import TILE_BITS, WideMultiplier, tiles
 from .primitives import delayed
 
 
@@ -41,7 +42,8 @@ class RotatorLane(Component):
     def __init__(self, design: Design):
         self._design = design
         negatable = signed(design.data.width + 1)
-        self._negates_operands = len(tiles(negatable)) == len(tiles(design.data.shape))
+        bits = MULTIPLIER_BITS.get(design.family, TILE_BITS)
+        self._negates_operands = len(tiles(negatable, bits)) == len(tiles(design.data.shape, bits))
         self._operand = negatable if self._negates_operands else design.data.shape
         self._products = {
             name: WideMultiplier(self._operand, design.coefficient.shape)

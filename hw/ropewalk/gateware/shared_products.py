@@ -7,7 +7,7 @@ from amaranth.hdl import Array, Cat, Module, Mux, Shape, Signal, Value, unsigned
 from amaranth.lib.wiring import In, Out
 
 from .component import Component
-from .multiply import Tile, tiles
+from .multiply import Tile, tile_pairs
 from .primitives import Multiplier, delayed
 
 
@@ -30,8 +30,7 @@ class Product:
     @property
     def grid(self) -> list[tuple[Tile, Tile]]:
         """The pairs of tiles that count, those of the lowest weight first."""
-        pairs = [(i, j) for i in tiles(self.a) for j in tiles(self.b) if i.low + j.low < self.shape.width]
-        return sorted(pairs, key=lambda pair: pair[0].low + pair[1].low)
+        return sorted(tile_pairs(self.a, self.b, self.shape.width), key=lambda pair: pair[0].low + pair[1].low)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -84,7 +84,7 @@ def test_the_clock_and_the_part_are_those_of_the_board(name):
     board, platform = BOARDS[name], platform_of(name)
     assert board.clock_mhz * 1e6 == platform.default_clk_frequency
     names = ("part",) if hasattr(platform, "part") else ("device", "speed", "package")
-    if board.part.startswith("XC7"):
+    if board.part.upper().startswith("XC7"):
         names = ("device", "package", "speed")
     # The makers' order codes differ in their hyphens, and amaranth-boards leaves out that of an iCE40.
     wanted = "".join(getattr(platform, name, "") for name in names)

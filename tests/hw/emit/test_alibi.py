@@ -17,7 +17,7 @@ def design(**options):
 
 @pytest.mark.parametrize(
     ("options", "queue"),
-    [({}, 16), ({"lanes": 8, "data_width": 32, "fraction_bits": 12, "capacity": 16, "registers": False}, 16)],
+    [({}, 16), ({"lanes": 8, "data_width": 32, "fraction_bits": 12, "capacity": 16, "registers": False}, 32)],
 )
 def test_there_is_no_other_memory_than_the_documented(options, queue):
     """2 x capacity x (F + 30) bits of slopes, and a queue: of beats, and of what goes with them."""
@@ -29,10 +29,12 @@ def test_there_is_no_other_memory_than_the_documented(options, queue):
     ]
     memories.sort(key=lambda memory: memory[0] * memory[1], reverse=True)
     side = one.lanes + 10
+    counters = [(32, 16)] * 2 if one.registers else []
     wanted = [
         (one.slope_bits, 2 * one.capacity),
         (one.lanes * one.data_width, queue),
         (side, queue),
+        *counters,
     ]
     assert memories == sorted(wanted, key=lambda memory: memory[0] * memory[1], reverse=True)
     assert one.slope_bits * 2 * one.capacity == one.memory_bits
@@ -52,4 +54,4 @@ def test_the_same_design_gives_the_same_bytes():
     assert sorted(files) == ["README.md", "design.json", "registers.h", "ropewalk.v", "slopes.hex"]
     description = json.loads(files["design.json"])
     assert alibi_design_from_json(description, "design.json") == design()
-    assert description["derived"]["latency"] == 17
+    assert description["derived"]["latency"] == 18

@@ -63,7 +63,8 @@ def test_the_first_beat_takes_the_stated_latency(name, make_design) -> None:
         ctx.set(ports.s_axis_token_tdata, 3 << 32)
         ctx.set(ports.s_axis_token_tvalid, 1)
         ctx.set(ports.s_axis_tvalid, 1)
-        for clock in range(latency + 10):
+        # After a reset the slots are set up before a descriptor is taken.
+        for clock in range(latency + 100):
             _, _, token, out = await ctx.tick().sample(ports.s_axis_token_tready, ports.m_axis_tvalid)
             if token and not taken:
                 taken.append(clock)

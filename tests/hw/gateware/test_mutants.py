@@ -49,14 +49,14 @@ MUTANTS = {
     "a bit of a sine": patched(sine, "sine_contents", changed_word(sine.sine_contents, 3, 12)),
     "the top bit of a slope": patched(sine, "sine_contents", changed_word(sine.sine_contents, 5, 70)),
     "a bit of a step": patched(generator, "step_contents", changed_word(generator.step_contents, 2, 40)),
-    "a bit of a limit": patched(slot_store, "slot_contents", changed_word(slot_store.slot_contents, 0, 38)),
-    "a bit of an amplitude": patched(slot_store, "slot_contents", changed_word(slot_store.slot_contents, 1, 69)),
-    "a slice that is too short": patched(slot_store, "slot_contents", changed_word(slot_store.slot_contents, 1, 18)),
+    "a bit of a limit": patched(slot_store, "slot_contents", changed_word(slot_store.slot_contents, 0, 13)),
+    "a bit of an amplitude": patched(slot_store, "slot_contents", changed_word(slot_store.slot_contents, 1, 44)),
+    "a slice that is too short": patched(slot_store, "slot_contents", changed_word(slot_store.slot_contents, 1, 5)),
     "the amplitude's point": patched(generator, "AMPLITUDE", WrongAmplitude),
     "delta a clock late": wrong_delay(sine, "delta", 1),
     "the position a clock late": wrong_delay(generator, "position", 1),
     "the quadrant a clock early": wrong_delay(generator, "quadrant", -1),
-    "a sign a clock early": wrong_delay(rotator, "negative_b_sin", -1),
+    "a coefficient a clock early": wrong_delay(rotator, "sine_ready", -1),
     "keys called values": patched(framer, "KEY", framer.VALUE),
 }
 SEVERAL_AXES_MUTANTS = {

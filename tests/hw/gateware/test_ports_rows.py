@@ -68,7 +68,7 @@ def test_a_commit_or_a_write_of_head_counts_or_offset_in_between_makes_a_new_row
     first = accesses[0]
     start = replace(first, start=60)
     script = Script(registers=(SETTLED,), meanwhile=(start, *accesses[1:]))
-    descriptors = descriptor_words(1, np.full(60, 9))
+    descriptors = descriptor_words(1, np.full(200, 9))
     assert rows_made(design, descriptors, script) == 2
 
 

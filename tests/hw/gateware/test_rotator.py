@@ -3,6 +3,7 @@
 import itertools
 
 import pytest
+from ropewalk.family import MULTIPLIER_BITS
 from ropewalk.gateware.rotator import RotatorLane
 
 
@@ -22,7 +23,7 @@ def rotated(
 def negated(request, monkeypatch) -> str:
     """Both forms of the lane: at tiles of 4 bits a negated operand of 5 bits takes one more."""
     if request.param == "products":
-        monkeypatch.setattr("ropewalk.gateware.multiply.TILE_BITS", 4)
+        monkeypatch.setitem(MULTIPLIER_BITS, "generic", 4)
     return request.param
 
 

@@ -1,14 +1,12 @@
 """What Yosys makes of the multipliers of each family: one block, with its registers in use, and nothing beside it."""
 
 import json
-import sys
 
 import pytest
 from amaranth.hdl import signed, unsigned
+from ropewalk.boards.yosys import run_yosys
 from ropewalk.emit.verilog import emit_top
 from ropewalk.gateware.primitives import Multiplier
-
-from .bench import run
 
 SYNTHESIS = {
     "ecp5": "synth_ecp5",
@@ -30,10 +28,7 @@ BLOCK = {
 def cells(shapes, family, folder) -> list[dict]:
     files = emit_top(Multiplier(*shapes), {}, family=family)
     (folder / "ropewalk.v").write_text(files["ropewalk.v"])
-    (folder / "synthesis.ys").write_text(
-        f"read_verilog ropewalk.v\n{SYNTHESIS[family]} -top ropewalk\nwrite_json netlist.json\n"
-    )
-    run(sys.executable, "-m", "ropewalk.boards.yosys_worker", "synthesis.ys", folder=folder)
+    run_yosys(folder, {}, f"read_verilog ropewalk.v\n{SYNTHESIS[family]} -top ropewalk\nwrite_json netlist.json\n")
     netlist = json.loads((folder / "netlist.json").read_text())
     return list(netlist["modules"]["ropewalk"]["cells"].values())
 
