@@ -63,16 +63,14 @@ class RotaryPorts(Component):
         m = Module()
         design = self._design
         engine = self._engine
-        # Nothing is taken in reset, or it would be lost; and nothing is offered.
-        clear, awake = Signal(), Signal()
+        clear = Signal()
         if design.registers:
             m.submodules.engine = ResetInserter(clear)(engine)
             m.submodules.registers = registers = Registers(design)
-            self._connect_registers(m, registers, clear, awake)
+            self._connect_registers(m, registers, clear)
         else:
             m.submodules.engine = engine
             m.submodules.registers = registers = NoRegisters()
-            m.d.sync += awake.eq(1)
             m.d.comb += [engine.heads[kind].eq(count) for kind, count in enumerate(design.heads)]
 
         container = design.container_bits
@@ -90,24 +88,24 @@ class RotaryPorts(Component):
         m.d.comb += [
             arrival.tag.eq(self.s_axis_tid),
             arrival.last.eq(self.s_axis_tlast),
-            engine.packet.valid.eq(self.s_axis_tvalid & awake),
-            self.s_axis_tready.eq(engine.packet.ready & awake),
+            engine.packet.valid.eq(self.s_axis_tvalid),
+            self.s_axis_tready.eq(engine.packet.ready),
             self.m_axis_tid.eq(side.tag),
             self.m_axis_tuser[0].eq(side.error),
             self.m_axis_tuser[1:].eq(side.kind),
             self.m_axis_tlast.eq(side.last),
             self.m_axis_tvalid.eq(engine.result.valid & ~clear),
-            engine.result.ready.eq(self.m_axis_tready & ~clear),
+            engine.result.ready.eq(self.m_axis_tready),
             engine.descriptor.payload.eq(data.View(descriptor_layout(design.axes), self.s_axis_token_tdata)),
-            engine.descriptor.valid.eq(self.s_axis_token_tvalid & awake),
-            self.s_axis_token_tready.eq(engine.descriptor.ready & awake),
+            engine.descriptor.valid.eq(self.s_axis_token_tvalid),
+            self.s_axis_token_tready.eq(engine.descriptor.ready),
         ]
         for name, member in axi_lite_members("").items():
             join(m, member, outside=getattr(self, f"s_axil_{name}"), inside=getattr(registers, name))
         return m
 
-    def _connect_registers(self, m: Module, registers: Registers, clear: Signal, awake: Signal) -> None:
-        """Lets the engine follow the registers; ``clear`` empties it, and nothing is taken unless ``awake``."""
+    def _connect_registers(self, m: Module, registers: Registers, clear: Signal) -> None:
+        """Lets the engine follow the registers; ``clear`` empties it."""
         engine = self._engine
         # A flush waits until no beat is on offer that has not been taken.
         flushing = Signal()
@@ -118,13 +116,17 @@ class RotaryPorts(Component):
             m.d.sync += flushing.eq(1)
         with m.Elif(leaving | registers.soft_reset):
             m.d.sync += flushing.eq(0)
-        m.d.sync += awake.eq(~(registers.soft_reset | flushing | registers.flush))
         m.d.comb += [
+            # What the engine took before it is emptied would be lost.
+            engine.enable.eq(~(registers.soft_reset | flushing | registers.flush)),
             engine.heads.eq(registers.heads),
             engine.offset.eq(registers.offset),
             engine.settings_changed.eq(registers.settings_changed),
+        ]
+        # A clock later, to be counted. A beat that waits while the engine is emptied does not reach it.
+        m.d.sync += [
             registers.events.eq(engine.events),
-            # A beat that waits while the engine is emptied does not reach it.
+            *(registers.events[name].eq(engine.events[name] & ~clear) for name in ("token", "beat", "output_stall")),
             registers.events.input_stall.eq(self.s_axis_tvalid & ~self.s_axis_tready),
         ]
         for name in LOADER_MEMBERS:
