@@ -17,6 +17,7 @@ from ..models.weights import Table
 from ..strict_json import Keys
 from ..tables.digest import model_digest
 from ..tables.learned import MAX_COARSER, Words, check_shape, quantise_table, table_digest, table_fraction_bits
+from .row_design import RowDesign
 
 Storage = Literal["block-ram", "external"]
 
@@ -38,7 +39,7 @@ PAGE_BYTES = 4096
 
 
 @dataclass(frozen=True, kw_only=True)
-class LearnedDesign:
+class LearnedDesign(RowDesign):
     """A learned-table adder: a geometry and the choices that turn it into hardware.
 
     Parameters
@@ -100,9 +101,9 @@ class LearnedDesign:
             )
 
     @property
-    def data(self) -> Format:
-        """An element."""
-        return Format(width=self.data_width, fraction_bits=self.fraction_bits)
+    def dimension(self) -> int:
+        """d, elements of a row."""
+        return self.geometry.dimension
 
     @property
     def table(self) -> Format:
@@ -113,26 +114,6 @@ class LearnedDesign:
     def rounded_bits(self) -> int:
         """Bits of a table word below the data's LSB, which are rounded away; negative where it is shifted up."""
         return self.table_fraction_bits - self.fraction_bits
-
-    @property
-    def beats_per_token(self) -> int:
-        """Beats of a token, and memory words of a row."""
-        return -(-self.geometry.dimension // self.lanes)
-
-    @property
-    def last_lanes(self) -> int:
-        """Elements in the last beat of a token."""
-        return self.geometry.dimension - (self.beats_per_token - 1) * self.lanes
-
-    @property
-    def has_keep(self) -> bool:
-        """Whether a token ends inside a beat, so that the streams have TKEEP."""
-        return self.last_lanes != self.lanes
-
-    @property
-    def container_bits(self) -> int:
-        """Bits an element takes on the stream: the smallest of 8, 16 and 32 that holds it."""
-        return next(bits for bits in (8, 16, 32) if bits >= self.data_width)
 
     @property
     def table_container_bits(self) -> int:

@@ -13,6 +13,7 @@ from ..geometry.sinusoidal import SinusoidalGeometry, geometry_from_json, geomet
 from ..strict_json import Keys
 from ..tables.digest import model_digest
 from ..tables.steps import amplitude_word
+from .row_design import RowDesign
 
 MAX_DIMENSION = 16_384
 """Elements of a row that a unit is made for."""
@@ -36,7 +37,7 @@ FORMAT = "ropewalk sinusoidal design 1"
 
 
 @dataclass(frozen=True, kw_only=True)
-class SinusoidalDesign:
+class SinusoidalDesign(RowDesign):
     """A sinusoidal adder: a geometry and the choices that turn it into hardware.
 
     Parameters
@@ -141,11 +142,6 @@ class SinusoidalDesign:
         return max(self.limit, PROMISED_ROWS) - 1 + self.geometry.row_offset
 
     @cached_property
-    def data(self) -> Format:
-        """An element."""
-        return Format(width=self.data_width, fraction_bits=self.fraction_bits)
-
-    @cached_property
     def sine(self) -> SineFormat:
         """The widths of the sine generator."""
         return SineFormat(coefficient_width=self.coefficient_width, phase_bits=self.phase_bits)
@@ -160,31 +156,6 @@ class SinusoidalDesign:
         """An element of a row, rounded to the LSB of the data: -A * 2**F to A * 2**F, with A below 2 where scaled."""
         width = self.fraction_bits + (3 if self.scaled else 2)
         return Format(width=width, fraction_bits=self.fraction_bits, overflow="never")
-
-    @property
-    def elements(self) -> int:
-        """N, elements of a beat."""
-        return self.lanes
-
-    @property
-    def last_elements(self) -> int:
-        """Elements of a row's last beat."""
-        return self.dimension - (self.beats_per_token - 1) * self.elements
-
-    @property
-    def has_keep(self) -> bool:
-        """Whether a row ends inside a beat, so that the streams have TKEEP."""
-        return self.last_elements < self.elements
-
-    @property
-    def container_bits(self) -> int:
-        """Bits an element takes on the stream: the smallest of 8, 16 and 32 that holds it."""
-        return next(bits for bits in (8, 16, 32) if bits >= self.data_width)
-
-    @property
-    def beats_per_token(self) -> int:
-        """Beats of a token, which is one row."""
-        return -(-self.dimension // self.elements)
 
     @property
     def groups(self) -> int:

@@ -36,7 +36,7 @@ def derived_facts(design: SinusoidalDesign, top: SinusoidalTop) -> dict[str, Any
         "latency": top.latency,
         "beats_per_token": design.beats_per_token,
         "beats_per_clock": design.beats_per_clock,
-        "elements_per_beat": design.elements,
+        "elements_per_beat": design.lanes,
         "container_bits": design.container_bits,
         "scale": 2.0**-design.fraction_bits,
         "positions": design.limit,

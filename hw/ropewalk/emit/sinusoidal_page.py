@@ -55,7 +55,7 @@ def sinusoidal_page(design: SinusoidalDesign, *, latency: int, files: Sequence[s
         "",
         "## Data",
         "",
-        f"{row_beats(design.dimension, design.lanes, design.beats_per_token, design.last_elements)} "
+        f"{row_beats(design.dimension, design.lanes, design.beats_per_token, design.last_lanes)} "
         f"{element_sentence(design.data_width, design.container_bits)} {value_sentence(design.fraction_bits)}",
         "",
         f"A row is {order}"

@@ -10,7 +10,7 @@ import numpy as np
 from ropewalk.design import POSITION_BITS
 from ropewalk.designs.learned import LearnedDesign
 from ropewalk.errors import InputError
-from ropewalk.gateware.learned.layouts import MASKED, PASS
+from ropewalk.gateware.units.layouts import MASKED, PASS
 from ropewalk_sim.errors import EngineError
 from ropewalk_sim.quantise import check_array, check_finite, check_range, is_float, quantise
 from ropewalk_sim.registers import Access, Answer

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from ropewalk.design import AMPLITUDE
 from ropewalk.designs.sinusoidal import SinusoidalDesign
-from ropewalk.gateware.sinusoidal.layouts import MASKED, PASS
+from ropewalk.gateware.units.layouts import MASKED, PASS
 from ropewalk.tables.sinusoidal_words import slot_steps
 from ropewalk.tables.steps import amplitude_word
 from ropewalk_sim.framing import frame
@@ -94,17 +94,17 @@ def run_model(design: SinusoidalDesign, stream: SinusoidalInput, *, offset: int 
     row, added, failed = token_rows(design, stream.descriptors, offset)
     token, beat = framing.token, framing.beat
     elements = wrap(stream.data[framing.source], design.data_width)
-    inside = np.arange(design.elements) < np.where(
-        beat == design.beats_per_token - 1, design.last_elements, design.elements
+    inside = np.arange(design.lanes) < np.where(
+        beat == design.beats_per_token - 1, design.last_lanes, design.lanes
     ).reshape(-1, 1)
     keep = stream.keep[framing.source]
-    gap = design.beats_per_token * design.elements - design.dimension
+    gap = design.beats_per_token * design.lanes - design.dimension
     data = elements.copy()
     # Token by token in stretches, which bounds the memory of the rows.
     for first in range(0, stream.tokens, 256):
         chosen = np.flatnonzero(added[first : first + 256]) + first
         made = np.pad(encodings(design, row[chosen]), ((0, 0), (0, gap)))
-        made = made.reshape(len(chosen), design.beats_per_token, design.elements)
+        made = made.reshape(len(chosen), design.beats_per_token, design.lanes)
         place = np.full(stream.tokens, -1)
         place[chosen] = np.arange(len(chosen))
         beats = slice(*np.searchsorted(token, (first, min(first + 256, stream.tokens))))

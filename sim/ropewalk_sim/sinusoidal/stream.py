@@ -10,7 +10,7 @@ import numpy as np
 from ropewalk.design import POSITION_BITS
 from ropewalk.designs.sinusoidal import SinusoidalDesign
 from ropewalk.errors import InputError
-from ropewalk.gateware.sinusoidal.layouts import MASKED
+from ropewalk.gateware.units.layouts import MASKED
 from ropewalk_sim.errors import EngineError
 from ropewalk_sim.quantise import check_array, check_finite, check_range, is_float, quantise
 from ropewalk_sim.registers import Answer
@@ -48,7 +48,7 @@ class SinusoidalInput:
 
     def check(self, design: SinusoidalDesign) -> None:
         """Raise ``ValueError`` unless the streams have the types, and the shapes that ``design`` wants."""
-        beats, elements = len(self.data), design.elements
+        beats, elements = len(self.data), design.lanes
         wanted = {
             "descriptors": (np.uint32, (self.tokens, 2)),
             "data": (np.int64, (beats, elements)),
@@ -111,7 +111,7 @@ def descriptors_of(
 
 def whole_tokens(design: SinusoidalDesign, descriptors: np.ndarray, x: np.ndarray) -> SinusoidalInput:
     """The stream of ``x`` (integers ``[tokens, dimension]``), framed as its descriptors say."""
-    tokens, beats, elements = len(descriptors), design.beats_per_token, design.elements
+    tokens, beats, elements = len(descriptors), design.beats_per_token, design.lanes
     gap = beats * elements - design.dimension
     last = np.zeros((tokens, beats), bool)
     last[:, -1] = True
@@ -190,7 +190,7 @@ def unpack_sinusoidal(
     )
     if not framed:
         raise EngineError(f"{sent.beats} beats went in, and {output.beats} came out or were framed otherwise")
-    words = output.data.reshape(sent.tokens, design.beats_per_token * design.elements)[:, : design.dimension]
+    words = output.data.reshape(sent.tokens, design.beats_per_token * design.lanes)[:, : design.dimension]
     return {
         "x": words * packed.scale if packed.floats else words.astype(np.int32),
         "error": np.asarray(output.error.reshape(sent.tokens, design.beats_per_token).any(axis=1), np.uint8),

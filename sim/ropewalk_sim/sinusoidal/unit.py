@@ -80,7 +80,7 @@ class SinusoidalUnit:
         """See the interface."""
         design, geometry = self.design, self.design.geometry
         frequencies = [mpmath.mpf(frequency) for frequency in geometry.inverse_frequency]
-        shape = (stream.tokens, design.beats_per_token * design.elements)
+        shape = (stream.tokens, design.beats_per_token * design.lanes)
         before, after = (data.reshape(shape)[:, : design.dimension] for data in (stream.data, output.data))
         (sound,) = np.nonzero(~output.error.reshape(stream.tokens, -1).any(axis=1))
         rows = stream.descriptors[:, 1].astype(np.int64) + geometry.row_offset

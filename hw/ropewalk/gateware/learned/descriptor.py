@@ -14,7 +14,8 @@ from ...designs.learned import PREFETCH_BEATS, LearnedDesign
 from ..component import Component
 from ..multiply import WideMultiplier
 from ..primitives import delayed
-from .layouts import descriptor_layout, place_bits, token_layout
+from ..units.layouts import descriptor_layout
+from .layouts import place_bits, token_layout
 
 CAPACITY = 4
 """Descriptors that are taken before any data (PORTS.md asks for 4)."""

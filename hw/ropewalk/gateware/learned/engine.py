@@ -17,18 +17,11 @@ from amaranth.lib.wiring import In, Out, connect, flipped
 from ...designs.learned import LearnedDesign
 from ..component import Component
 from ..primitives import delayed
+from ..units.layouts import descriptor_layout, event_layout, packet_layout, result_layout, side_layout
 from .adder import TableAdder
 from .descriptor import STRIDE_BITS, DescriptorPort
 from .framer import Framer
-from .layouts import (
-    descriptor_layout,
-    event_layout,
-    packet_layout,
-    place_bits,
-    result_layout,
-    side_layout,
-    words_layout,
-)
+from .layouts import ERRORS, place_bits, words_layout
 from .read_master import fetched_layout
 from .table_memory import TableMemory
 
@@ -85,7 +78,7 @@ class LearnedEngine(Component):
                 "result": Out(stream.Signature(result_layout(design))),
                 "offset": In(signed(32)),
                 "masked_row": In(32),
-                "events": Out(event_layout(design)),
+                "events": Out(event_layout(design, *ERRORS)),
                 **source,
             }
         )

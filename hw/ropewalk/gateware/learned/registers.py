@@ -9,8 +9,9 @@ from ..axi_lite import axi_lite_members
 from ..component import Component
 from ..register_map import register_map
 from ..register_port import Counters, RegisterPort, sticky_bits
+from ..units.layouts import event_layout
 from .descriptor import STRIDE_BITS
-from .layouts import event_layout, place_bits
+from .layouts import ERRORS, place_bits
 from .table_memory import NO_TABLE
 
 UNIT = "learned"
@@ -66,7 +67,7 @@ class Registers(Component):
             "masked_row": Out(32),
             "soft_reset": Out(1),
             "flush": Out(1),
-            "events": In(event_layout(design)),
+            "events": In(event_layout(design, *ERRORS)),
         }
         if design.storage == "external":
             members |= {"base": Out(place_bits(design)), "stride": Out(STRIDE_BITS)}

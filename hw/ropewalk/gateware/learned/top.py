@@ -12,8 +12,8 @@ from ..axi_lite import axi_lite_members
 from ..component import Component
 from ..contents import RomContents
 from ..top import join
+from ..units.layouts import descriptor_layout
 from .engine import LearnedEngine
-from .layouts import descriptor_layout
 from .read_master import ReadMaster, axi_read_members
 from .registers import LOAD_STATE, LOADING, Registers
 from .table_memory import TableMemory, table_contents

@@ -27,13 +27,13 @@ class EncodingAdder(Component):
 
     def __init__(self, design: SinusoidalDesign):
         self._design = design
-        elements = data.ArrayLayout(design.data.shape, design.elements)
+        elements = data.ArrayLayout(design.data.shape, design.lanes)
         super().__init__(
             {
                 "elements": In(elements),
-                "encodings": In(data.ArrayLayout(design.encoding.shape, design.elements)),
+                "encodings": In(data.ArrayLayout(design.encoding.shape, design.lanes)),
                 "out": Out(elements),
-                "saturated": Out(design.elements),
+                "saturated": Out(design.lanes),
             }
         )
 
@@ -41,7 +41,7 @@ class EncodingAdder(Component):
         m = Module()
         fmt, encoding = self._design.data, self._design.encoding
         width = max(fmt.width, encoding.width) + 1
-        for place in range(self._design.elements):
+        for place in range(self._design.lanes):
             element = Signal(fmt.shape, name=f"element_{place}", reset_less=True)
             added = Signal(encoding.shape, name=f"encoding_{place}", reset_less=True)
             total = Signal(Shape(width, signed=True), name=f"sum_{place}", reset_less=True)

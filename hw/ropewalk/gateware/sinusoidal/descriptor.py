@@ -10,8 +10,9 @@ from amaranth.lib.wiring import In, Out
 
 from ...designs.sinusoidal import ROW_BITS
 from ..component import Component
+from ..units.layouts import descriptor_layout
 from .contents import PLACES
-from .layouts import descriptor_layout, header_layout, token_layout
+from .layouts import header_layout, token_layout
 
 CAPACITY = 4
 """Descriptors that are taken before any data (PORTS.md asks for 4)."""

@@ -15,11 +15,12 @@ from amaranth.lib.wiring import In, Out, connect
 
 from ...designs.sinusoidal import SinusoidalDesign
 from ..component import Component
+from ..units.layouts import descriptor_layout, event_layout, packet_layout, result_layout, side_layout
 from .adder import EncodingAdder
 from .descriptor import CAPACITY, DescriptorPort
 from .framer import Framer
 from .joiner import Joiner
-from .layouts import descriptor_layout, event_layout, packet_layout, result_layout, side_layout
+from .layouts import ERRORS, context_layout
 from .source import RowSource
 from .store import SlotStore
 
@@ -53,7 +54,7 @@ class SinusoidalEngine(Component):
         self._port = DescriptorPort()
         self._source = RowSource(design)
         self._store = SlotStore(design, pipeline=self._source.pipeline)
-        self._framer = Framer(design, contexts=self._contexts)
+        self._framer = Framer(design)
         self._joiner = Joiner(design)
         self._adder = EncodingAdder(design)
         super().__init__(
@@ -62,7 +63,7 @@ class SinusoidalEngine(Component):
                 "packet": In(stream.Signature(packet_layout(design))),
                 "result": Out(stream.Signature(result_layout(design))),
                 "offset": In(signed(32)),
-                "events": Out(event_layout(design)),
+                "events": Out(event_layout(design, *ERRORS)),
                 **{name: self._store.signature.members[name] for name in LOADER_MEMBERS},
             }
         )
@@ -74,7 +75,7 @@ class SinusoidalEngine(Component):
 
     @property
     def _contexts(self) -> int:
-        """Tokens that the framer holds: rows that are begun before the first beat of theirs is wanted."""
+        """Tokens that wait for their data: rows that are begun before the first beat of theirs is wanted."""
         design, source = self._design, self._source
         ahead = source.latency + 8 + (design.groups if design.half else source.first_groups)
         return CAPACITY + -(-ahead // min(design.groups, design.beats_per_token)) + 1
@@ -111,6 +112,14 @@ class SinusoidalEngine(Component):
         connect(m, wiring.flipped(self.packet), framer.packet)
         connect(m, framer.beat, joiner.beat)
 
+        # Contexts wait here so that the next one is at hand when a token ends.
+        waiting = m.submodules.waiting = SyncFIFO(width=context_layout().size, depth=self._contexts)
+        m.d.comb += [
+            framer.token.payload.eq(waiting.r_data),
+            framer.token.valid.eq(waiting.r_rdy),
+            waiting.r_en.eq(framer.token.ready),
+        ]
+
         # A token's row is asked for in the clock in which its data are announced. Both receivers are ready or not by
         # their own registers, so looking at one's ready for the other's valid closes no loop.
         token = port.token.payload
@@ -118,10 +127,10 @@ class SinusoidalEngine(Component):
         m.d.comb += [
             possible.eq(~token.context.encoded | source.request.ready),
             source.request.payload.eq(token.request),
-            source.request.valid.eq(port.token.valid & token.context.encoded & framer.context.ready),
-            framer.context.payload.eq(token.context),
-            framer.context.valid.eq(port.token.valid & possible),
-            port.token.ready.eq(framer.context.ready & possible),
+            source.request.valid.eq(port.token.valid & token.context.encoded & waiting.w_rdy),
+            waiting.w_data.eq(token.context),
+            waiting.w_en.eq(port.token.valid & possible),
+            port.token.ready.eq(waiting.w_rdy & possible),
             port.offset.eq(self.offset),
             port.place.eq(store.place),
             port.headers.eq(store.headers),
@@ -183,7 +192,7 @@ class SinusoidalEngine(Component):
             self.events.beat.eq(leave),
             self.events.input_stall.eq(self.packet.valid & ~self.packet.ready),
             self.events.output_stall.eq(self.result.valid & ~self.result.ready),
-            self.events.saturated.eq(adder.saturated & valid.replicate(design.elements)),
+            self.events.saturated.eq(adder.saturated & valid.replicate(design.lanes)),
             self.events.position_error.eq(port.position_error),
             self.events.slot_error.eq(port.slot_error),
             self.events.framing_error.eq(framer.framing_error),

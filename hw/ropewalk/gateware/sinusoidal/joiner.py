@@ -33,7 +33,7 @@ class Joiner(Component):
     def __init__(self, design: SinusoidalDesign):
         self._design = design
         self._queues = 2 if design.half else 1
-        encodings = data.ArrayLayout(design.encoding.shape, design.elements)
+        encodings = data.ArrayLayout(design.encoding.shape, design.lanes)
         super().__init__(
             {
                 "beat": In(stream.Signature(beat_layout(design))),
@@ -94,10 +94,10 @@ class Joiner(Component):
         """Of each element of a beat of that ``part``: whether it is in the first queue, and in the second."""
         design = self._design
         # How many elements of the beat in which cosines begin are sines, and how many of the last are no padding.
-        sines = design.pairs % design.elements
-        filled = design.pairs + design.cosines - (design.beats_per_token - 1) * design.elements
+        sines = design.pairs % design.lanes
+        filled = design.pairs + design.cosines - (design.beats_per_token - 1) * design.lanes
         lanes = []
-        for lane in range(design.elements):
+        for lane in range(design.lanes):
             inside = ~part.tail if lane >= filled else Const(1)
             first = part.sines | part.border if lane < sines else part.sines
             lanes.append((inside & first, inside & ~first) if design.half else (inside, Const(0)))

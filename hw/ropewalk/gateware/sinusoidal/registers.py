@@ -10,8 +10,9 @@ from ..component import Component
 from ..register_map import register_map
 from ..register_port import Counters, RegisterPort, sticky_bits
 from ..slot_store import NO_SLOT
+from ..units.layouts import event_layout
 from .engine import LOADER_MEMBERS
-from .layouts import event_layout
+from .layouts import ERRORS
 from .store import SlotStore
 
 UNIT = "sinusoidal"
@@ -55,7 +56,7 @@ class Registers(Component):
                 "offset": Out(signed(32)),
                 "soft_reset": Out(1),
                 "flush": Out(1),
-                "events": In(event_layout(design)),
+                "events": In(event_layout(design, *ERRORS)),
                 **{name: store.signature.members[name].flip() for name in LOADER_MEMBERS},
             }
         )
@@ -95,7 +96,7 @@ class Registers(Component):
             m.d.sync += offset.eq(port.word)
 
         # The number of saturated elements in a clock is a sum of many bits: it is counted a clock late.
-        saturated = Signal(range(design.elements + 1), reset_less=True)
+        saturated = Signal(range(design.lanes + 1), reset_less=True)
         m.d.sync += saturated.eq(sum(self.events.saturated[1:], self.events.saturated[0]))
         m.submodules.counters = counters = Counters(
             {name: len(saturated) if event == "saturated" else 1 for name, event in COUNTERS.items()}

@@ -31,7 +31,7 @@ _LATE = 3
 
 
 class RowSource(Component):
-    """Rows as words of ``design.elements`` encodings, in one queue (interleaved) or two (sines and cosines).
+    """Rows as words of ``design.lanes`` encodings, in one queue (interleaved) or two (sines and cosines).
 
     Throughput: a group of ``design.generators`` pairs per clock, without a bubble between rows.
 
@@ -55,7 +55,7 @@ class RowSource(Component):
         self._design = design
         self._generators = [PairGenerator(design, number) for number in range(design.generators)]
         encoding, group = design.encoding.shape, design.generators
-        n, size = design.pairs, design.elements
+        n, size = design.pairs, design.lanes
         if design.half:
             start = n % size
             self._plans = [
@@ -70,7 +70,7 @@ class RowSource(Component):
         super().__init__(
             {
                 "request": In(stream.Signature(request_layout())),
-                "words": Out(data.ArrayLayout(data.ArrayLayout(encoding, design.elements), len(self._plans))),
+                "words": Out(data.ArrayLayout(data.ArrayLayout(encoding, design.lanes), len(self._plans))),
                 "ready": Out(len(self._plans)),
                 "take": In(len(self._plans)),
                 "amplitudes": In(data.ArrayLayout(AMPLITUDE.shape, PLACES)),
@@ -105,7 +105,7 @@ class RowSource(Component):
     def first_groups(self) -> int:
         """Groups that the row's first beat needs."""
         design = self._design
-        pairs = design.elements if design.half else design.elements // 2
+        pairs = design.lanes if design.half else design.lanes // 2
         return -(-min(pairs, design.pairs) // design.generators)
 
     @property
@@ -122,7 +122,7 @@ class RowSource(Component):
     @property
     def memory_bits(self) -> int:
         """Bits of the queues."""
-        return sum(self.depths) * self._design.elements * self._design.encoding.width
+        return sum(self.depths) * self._design.lanes * self._design.encoding.width
 
     def elaborate(self, platform) -> Module:  # noqa: D102
         m = Module()
@@ -189,7 +189,7 @@ class RowSource(Component):
             for place, generator in enumerate(generators):
                 both = generator.sine, generator.cosine
                 m.d.comb += assembler.items[place].eq(both[number] if design.half else Cat(*both))
-            queue = SyncFIFOBuffered(width=design.elements * design.encoding.width, depth=depth)
+            queue = SyncFIFOBuffered(width=design.lanes * design.encoding.width, depth=depth)
             m.submodules[f"queue_{number}"] = queue
             _, promised = follow(m, plan, valid=issue, last=at_last, name=f"issue_{number}")
             used = Signal(range(depth + 1), name=f"used_{number}")

@@ -8,8 +8,8 @@ from ...designs.sinusoidal import SinusoidalDesign
 from ..axi_lite import axi_lite_members
 from ..component import Component
 from ..top import join
+from ..units.layouts import descriptor_layout
 from .engine import LOADER_MEMBERS, SinusoidalEngine
-from .layouts import descriptor_layout
 from .registers import Registers
 
 
@@ -19,7 +19,7 @@ class SinusoidalPorts(Component):
     Members
     -------
     s_axis_*, m_axis_* : AXI4-Stream
-        Data in and out: a beat is ``design.elements`` elements, each sign-extended into a container of 8, 16 or 32
+        Data in and out: a beat is ``design.lanes`` elements, each sign-extended into a container of 8, 16 or 32
         bits; with TKEEP where a row ends inside a beat.
     s_axis_token_* : AXI4-Stream
         Token descriptors.
@@ -30,7 +30,7 @@ class SinusoidalPorts(Component):
     def __init__(self, design: SinusoidalDesign):
         self._design = design
         self._engine = SinusoidalEngine(design)
-        beat = design.elements * design.container_bits
+        beat = design.lanes * design.container_bits
         keep = {"s_axis_tkeep": In(beat // 8), "m_axis_tkeep": Out(beat // 8)} if design.has_keep else {}
         super().__init__(
             {
@@ -85,7 +85,7 @@ class SinusoidalPorts(Component):
         container = design.container_bits
         arrival = engine.packet.payload
         side = engine.result.payload.side
-        for index in range(design.elements):
+        for index in range(design.lanes):
             low = index * container
             m.d.comb += [
                 arrival.elements[index].eq(self.s_axis_tdata[low : low + design.data_width]),
