@@ -7,18 +7,16 @@ descriptor is taken.
 
 from amaranth.hdl import Module, Mux, Signal, Value, signed, unsigned
 from amaranth.lib import stream
-from amaranth.lib.fifo import SyncFIFO
 from amaranth.lib.wiring import In, Out
 
 from ...designs.learned import PREFETCH_BEATS, LearnedDesign
 from ..component import Component
+from ..descriptor import CAPACITY
 from ..multiply import WideMultiplier
 from ..primitives import delayed
 from ..units.layouts import descriptor_layout
+from ..units.queue import queue_before
 from .layouts import place_bits, token_layout
-
-CAPACITY = 4
-"""Descriptors that are taken before any data (PORTS.md asks for 4)."""
 
 STRIDE_BITS = 24
 """Bits of a row stride in beats of the bus."""
@@ -160,27 +158,16 @@ class DescriptorPort(Component):
         # wait as have rows in the prefetch buffer.
         ahead = PREFETCH_BEATS // design.beats_per_token if design.storage == "external" else 0
         depth = 1 << (max(CAPACITY, ahead) + self.latency).bit_length()
-        queue = m.submodules.queue = SyncFIFO(width=token.shape().size, depth=depth)
+        queues = [queue_before(m, self.token, name="queue", depth=depth, payload=token, valid=valid)]
+        if design.storage == "external":
+            wanted = valid & token.add
+            queues.append(
+                queue_before(m, self.request, name="requests", depth=depth, payload=token.place, valid=wanted)
+            )
         room, full = Signal(), Signal()
         m.d.sync += room.eq(~full)
-        levels = [queue.w_level]
         m.d.comb += [
             self.descriptor.ready.eq(room),
-            queue.w_en.eq(valid),
-            queue.w_data.eq(token),
-            self.token.valid.eq(queue.r_rdy),
-            self.token.payload.eq(queue.r_data),
-            queue.r_en.eq(self.token.ready),
+            full.eq(sum(queue.w_level > depth - self.latency - 1 for queue in queues) != 0),
         ]
-        if design.storage == "external":
-            requests = m.submodules.requests = SyncFIFO(width=place_bits(design), depth=depth)
-            levels.append(requests.w_level)
-            m.d.comb += [
-                requests.w_en.eq(valid & token.add),
-                requests.w_data.eq(token.place),
-                self.request.valid.eq(requests.r_rdy),
-                self.request.payload.eq(requests.r_data),
-                requests.r_en.eq(self.request.ready),
-            ]
-        m.d.comb += full.eq(sum(level > depth - self.latency - 1 for level in levels) != 0)
         return m

@@ -11,13 +11,13 @@ The table itself is beside the engine: :class:`~ropewalk.gateware.learned.table_
 
 from amaranth.hdl import Module, Signal, signed
 from amaranth.lib import data, stream
-from amaranth.lib.fifo import SyncFIFO, SyncFIFOBuffered
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from ...designs.learned import LearnedDesign
 from ..component import Component
 from ..primitives import delayed
-from ..units.layouts import descriptor_layout, event_layout, packet_layout, result_layout, side_layout
+from ..units.exit import EXIT_EVENTS, Exit
+from ..units.layouts import descriptor_layout, event_layout, packet_layout, result_layout
 from .adder import TableAdder
 from .descriptor import STRIDE_BITS, DescriptorPort
 from .framer import Framer
@@ -56,6 +56,7 @@ class LearnedEngine(Component):
         self._port = DescriptorPort(design)
         self._framer = Framer(design)
         self._adder = TableAdder(design)
+        self._exit = Exit(design, self.words_latency + self._adder.latency)
         place = place_bits(design)
         if design.storage == "block-ram":
             source = {
@@ -89,23 +90,14 @@ class LearnedEngine(Component):
         return TableMemory.latency if self._design.storage == "block-ram" else 1
 
     @property
-    def core_latency(self) -> int:
-        """Clocks from a beat's entrance to the output queue."""
-        return self.words_latency + self._adder.latency
-
-    @property
-    def queue_depth(self) -> int:
-        """Places in the output queue: the beats in flight, and the clocks that a credit takes to come back."""
-        return 1 << (self.core_latency + 3).bit_length()
-
-    @property
     def latency(self) -> int:
         """Clocks from a descriptor to the first beat of an idle engine whose data are waiting.
 
-        The framer takes a token a clock after it was queued, and the buffered output queue takes two. Where the table
-        is outside it is the latency of a token without a row; one with a row waits for the memory besides.
+        The framer takes a token a clock after it was queued. Where the table is outside it is the latency of a token
+        without a row; one with a row waits for the memory besides.
         """
-        return self._port.latency + 1 + self._framer.latency + self.core_latency + 2
+        core = self.words_latency + self._adder.latency
+        return self._port.latency + 1 + self._framer.latency + core + self._exit.latency
 
     def elaborate(self, platform) -> Module:  # noqa: D102
         m = Module()
@@ -113,24 +105,20 @@ class LearnedEngine(Component):
         m.submodules.port = port = self._port
         m.submodules.framer = framer = self._framer
         m.submodules.adder = adder = self._adder
+        m.submodules.exit = way_out = self._exit
         connect(m, flipped(self.descriptor), port.descriptor)
         connect(m, flipped(self.packet), framer.packet)
         connect(m, port.token, framer.token)
+        connect(m, way_out.result, flipped(self.result))
         m.d.comb += [port.offset.eq(self.offset), port.masked_row.eq(self.masked_row)]
 
         # The entrance.
         beat = framer.beat.payload
-        depth = self.queue_depth
-        credits = Signal(range(depth + 1), init=depth)
-        available, enter, leave, failed = Signal(), Signal(), Signal(), Signal()
+        available, enter, failed = Signal(), Signal(), Signal()
         m.d.comb += [
-            framer.beat.ready.eq(available & (credits != 0)),
+            framer.beat.ready.eq(available & way_out.credit),
             enter.eq(framer.beat.valid & framer.beat.ready),
         ]
-        with m.If(enter & ~leave):
-            m.d.sync += credits.eq(credits - 1)
-        with m.If(~enter & leave):
-            m.d.sync += credits.eq(credits + 1)
         words = Signal(words_layout(design))
         if design.storage == "block-ram":
             m.d.comb += [
@@ -143,7 +131,7 @@ class LearnedEngine(Component):
             connect(m, port.request, flipped(self.request))
             m.d.comb += [port.base.eq(self.base), port.stride.eq(self.stride)]
             m.d.comb += words.eq(delayed(m, self.fetched.payload.words, 1, name="fetched_words"))
-            self._follow_rows(m, beat, available, enter, framer.beat.valid & (credits != 0), failed)
+            self._follow_rows(m, beat, available, enter, framer.beat.valid & way_out.credit, failed)
 
         # The core.
         wait = self.words_latency
@@ -154,35 +142,13 @@ class LearnedEngine(Component):
             adder.elements.eq(at_adder),
             adder.words.eq(words),
             adder.add.eq(delayed(m, beat.add & ~failed.replicate(design.lanes), wait, name="add")),
-        ]
-        valid = enter
-        for clock in range(self.core_latency):
-            later = Signal(name=f"valid_{clock + 1}")
-            m.d.sync += later.eq(valid)
-            valid = later
-
-        # The exit. What accompanies a beat waits in a queue of its own and needs no delay line.
-        results = m.submodules.results = SyncFIFOBuffered(width=adder.out.shape().size, depth=depth)
-        sides = m.submodules.sides = SyncFIFO(width=side_layout(design).size, depth=depth)
-        side = Signal(side_layout(design))
-        m.d.comb += [
-            side.eq(beat.side),
-            side.error.eq(beat.side.error | failed),
-            results.w_data.eq(adder.out),
-            results.w_en.eq(valid),
-            sides.w_data.eq(side),
-            sides.w_en.eq(enter),
-            self.result.payload.elements.eq(results.r_data),
-            self.result.payload.side.eq(sides.r_data),
-            self.result.valid.eq(results.r_rdy),
-            leave.eq(self.result.valid & self.result.ready),
-            results.r_en.eq(self.result.ready),
-            sides.r_en.eq(leave),
-            self.events.token.eq(leave & self.result.payload.side.last),
-            self.events.beat.eq(leave),
+            way_out.enter.eq(enter),
+            way_out.side.eq(beat.side),
+            way_out.side.error.eq(beat.side.error | failed),
+            way_out.elements.eq(adder.out),
+            way_out.saturated.eq(adder.saturated),
+            *(self.events[name].eq(way_out.events[name]) for name in EXIT_EVENTS),
             self.events.input_stall.eq(self.packet.valid & ~self.packet.ready),
-            self.events.output_stall.eq(self.result.valid & ~self.result.ready),
-            self.events.saturated.eq(adder.saturated & valid.replicate(design.lanes)),
             self.events.position_error.eq(port.position_error),
             self.events.framing_error.eq(framer.framing_error),
         ]

@@ -5,17 +5,15 @@ The offset register and the slot's content are sampled when a descriptor is take
 
 from amaranth.hdl import Module, Mux, Signal, signed
 from amaranth.lib import data, stream
-from amaranth.lib.fifo import SyncFIFO
 from amaranth.lib.wiring import In, Out
 
 from ...designs.sinusoidal import ROW_BITS
 from ..component import Component
+from ..descriptor import CAPACITY
 from ..units.layouts import descriptor_layout
+from ..units.queue import queue_before
 from .contents import PLACES
 from .layouts import header_layout, token_layout
-
-CAPACITY = 4
-"""Descriptors that are taken before any data (PORTS.md asks for 4)."""
 
 
 class DescriptorPort(Component):
@@ -113,15 +111,8 @@ class DescriptorPort(Component):
         ]
 
         # Descriptors can be on their way when the queue is seen to fill.
-        queue = m.submodules.queue = SyncFIFO(width=token.shape().size, depth=2 * CAPACITY + 2)
+        queue = queue_before(m, self.token, name="queue", depth=2 * CAPACITY + 2, payload=token, valid=stages[2])
         room = Signal()
         m.d.sync += room.eq(queue.w_level <= queue.depth - self.latency - 1)
-        m.d.comb += [
-            self.descriptor.ready.eq(room),
-            queue.w_en.eq(stages[2]),
-            queue.w_data.eq(token),
-            self.token.valid.eq(queue.r_rdy),
-            self.token.payload.eq(queue.r_data),
-            queue.r_en.eq(self.token.ready),
-        ]
+        m.d.comb += self.descriptor.ready.eq(room)
         return m

@@ -9,18 +9,20 @@ The adder has a fixed latency and never stalls: a beat enters it only against a 
 """
 
 from amaranth.hdl import Module, Signal, signed
-from amaranth.lib import data, stream, wiring
-from amaranth.lib.fifo import SyncFIFO, SyncFIFOBuffered
+from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out, connect
 
 from ...designs.sinusoidal import SinusoidalDesign
 from ..component import Component
-from ..units.layouts import descriptor_layout, event_layout, packet_layout, result_layout, side_layout
+from ..descriptor import CAPACITY
+from ..units.exit import EXIT_EVENTS, Exit
+from ..units.layouts import descriptor_layout, event_layout, packet_layout, result_layout
+from ..units.queue import queue_before
 from .adder import EncodingAdder
-from .descriptor import CAPACITY, DescriptorPort
+from .descriptor import DescriptorPort
 from .framer import Framer
 from .joiner import Joiner
-from .layouts import ERRORS, context_layout
+from .layouts import ERRORS
 from .source import RowSource
 from .store import SlotStore
 
@@ -57,6 +59,7 @@ class SinusoidalEngine(Component):
         self._framer = Framer(design)
         self._joiner = Joiner(design)
         self._adder = EncodingAdder(design)
+        self._exit = Exit(design, self._adder.latency)
         super().__init__(
             {
                 "descriptor": In(stream.Signature(descriptor_layout())),
@@ -81,18 +84,14 @@ class SinusoidalEngine(Component):
         return CAPACITY + -(-ahead // min(design.groups, design.beats_per_token)) + 1
 
     @property
-    def queue_depth(self) -> int:
-        """Places in the output queue: the beats in flight, and the clocks that a credit takes to come back."""
-        return 1 << (self._adder.latency + 3).bit_length()
-
-    @property
     def latency(self) -> int:
         """Clocks from a descriptor to the first encoded beat of an idle engine whose data are waiting.
 
-        The beat's groups are made one by one; the output queue takes two clocks.
+        The beat's groups are made one by one.
         """
         source = self._source
-        return self._port.latency + source.latency + source.first_groups - 1 + self._adder.latency + 2
+        row = source.latency + source.first_groups - 1
+        return self._port.latency + row + self._adder.latency + self._exit.latency
 
     @property
     def memory_bits(self) -> int:
@@ -101,35 +100,34 @@ class SinusoidalEngine(Component):
 
     def elaborate(self, platform) -> Module:  # noqa: D102
         m = Module()
-        design = self._design
         m.submodules.port = port = self._port
         m.submodules.store = store = self._store
         m.submodules.source = source = self._source
         m.submodules.framer = framer = self._framer
         m.submodules.joiner = joiner = self._joiner
         m.submodules.adder = adder = self._adder
+        m.submodules.exit = way_out = self._exit
         connect(m, wiring.flipped(self.descriptor), port.descriptor)
         connect(m, wiring.flipped(self.packet), framer.packet)
         connect(m, framer.beat, joiner.beat)
-
-        # Contexts wait here so that the next one is at hand when a token ends.
-        waiting = m.submodules.waiting = SyncFIFO(width=context_layout().size, depth=self._contexts)
-        m.d.comb += [
-            framer.token.payload.eq(waiting.r_data),
-            framer.token.valid.eq(waiting.r_rdy),
-            waiting.r_en.eq(framer.token.ready),
-        ]
+        connect(m, way_out.result, wiring.flipped(self.result))
 
         # A token's row is asked for in the clock in which its data are announced. Both receivers are ready or not by
         # their own registers, so looking at one's ready for the other's valid closes no loop.
         token = port.token.payload
         possible = Signal()
+        waiting = queue_before(
+            m,
+            framer.token,
+            name="waiting",
+            depth=self._contexts,
+            payload=token.context,
+            valid=port.token.valid & possible,
+        )
         m.d.comb += [
             possible.eq(~token.context.encoded | source.request.ready),
             source.request.payload.eq(token.request),
             source.request.valid.eq(port.token.valid & token.context.encoded & waiting.w_rdy),
-            waiting.w_data.eq(token.context),
-            waiting.w_en.eq(port.token.valid & possible),
             port.token.ready.eq(waiting.w_rdy & possible),
             port.offset.eq(self.offset),
             port.place.eq(store.place),
@@ -156,43 +154,16 @@ class SinusoidalEngine(Component):
             m.d.comb += outside.eq(inside) if flow == Out else inside.eq(outside)
 
         # The core.
-        depth = self.queue_depth
-        credits = Signal(range(depth + 1), init=depth)
-        enter, leave = joiner.enter, Signal()
         m.d.comb += [
-            joiner.credit.eq(credits != 0),
+            joiner.credit.eq(way_out.credit),
             adder.elements.eq(joiner.beat.payload.elements),
             adder.encodings.eq(joiner.encodings),
-        ]
-        with m.If(enter & ~leave):
-            m.d.sync += credits.eq(credits - 1)
-        with m.If(~enter & leave):
-            m.d.sync += credits.eq(credits + 1)
-        valid = enter
-        for clock in range(adder.latency):
-            later = Signal(name=f"valid_{clock + 1}")
-            m.d.sync += later.eq(valid)
-            valid = later
-
-        # The exit. What accompanies a beat waits in a queue of its own and needs no delay line.
-        results = m.submodules.results = SyncFIFOBuffered(width=adder.out.shape().size, depth=depth)
-        sides = m.submodules.sides = SyncFIFO(width=side_layout(design).size, depth=depth)
-        m.d.comb += [
-            results.w_data.eq(adder.out),
-            results.w_en.eq(valid),
-            sides.w_data.eq(joiner.beat.payload.side),
-            sides.w_en.eq(enter),
-            self.result.payload.elements.eq(results.r_data),
-            self.result.payload.side.eq(data.View(side_layout(design), sides.r_data)),
-            self.result.valid.eq(results.r_rdy),
-            leave.eq(self.result.valid & self.result.ready),
-            results.r_en.eq(self.result.ready),
-            sides.r_en.eq(leave),
-            self.events.token.eq(leave & self.result.payload.side.last),
-            self.events.beat.eq(leave),
+            way_out.enter.eq(joiner.enter),
+            way_out.side.eq(joiner.beat.payload.side),
+            way_out.elements.eq(adder.out),
+            way_out.saturated.eq(adder.saturated),
+            *(self.events[name].eq(way_out.events[name]) for name in EXIT_EVENTS),
             self.events.input_stall.eq(self.packet.valid & ~self.packet.ready),
-            self.events.output_stall.eq(self.result.valid & ~self.result.ready),
-            self.events.saturated.eq(adder.saturated & valid.replicate(design.lanes)),
             self.events.position_error.eq(port.position_error),
             self.events.slot_error.eq(port.slot_error),
             self.events.framing_error.eq(framer.framing_error),

@@ -6,12 +6,12 @@ does with beats that do not fit is in ``docs/ports.md``, "Framing", and for TKEE
 
 from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import data, stream
-from amaranth.lib.fifo import SyncFIFO
 from amaranth.lib.wiring import In, Out
 
 from ...designs.row_design import RowDesign
 from ..component import Component
 from .layouts import packet_layout
+from .queue import queue_before
 
 
 class RowFramer(Component):
@@ -76,13 +76,8 @@ class RowFramer(Component):
 
         out = Signal(beat_layout, reset_less=True)
         stored, room = Signal(), Signal()
-        ahead = m.submodules.ahead = SyncFIFO(width=beat_layout.size, depth=4)
+        ahead = queue_before(m, self.beat, name="ahead", depth=4, payload=out, valid=stored)
         m.d.comb += [
-            ahead.w_data.eq(out),
-            ahead.w_en.eq(stored),
-            self.beat.payload.eq(ahead.r_data),
-            self.beat.valid.eq(ahead.r_rdy),
-            ahead.r_en.eq(self.beat.ready),
             # One beat may be on its way to the buffer when the level is read.
             room.eq(ahead.w_level + stored < ahead.depth),
             self.packet.ready.eq((active | excess) & room),
