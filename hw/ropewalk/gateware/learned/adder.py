@@ -1,12 +1,12 @@
 """The adder: element plus table word, one rounding, saturation. Arithmetic: ``docs/learned.md``, "Numbers"."""
 
-from amaranth.hdl import Module, Mux, Signal, signed
+from amaranth.hdl import Module, Mux, signed
 from amaranth.lib import data
 from amaranth.lib.wiring import In, Out
 
 from ...designs.learned import LearnedDesign
 from ..component import Component
-from ..primitives import delayed
+from ..units.adder import RowAdder
 from .layouts import words_layout
 
 
@@ -24,7 +24,7 @@ class TableAdder(Component):
         Three clocks later: the sums, and which of them were saturated.
     """
 
-    latency = 3
+    latency = RowAdder.latency
 
     def __init__(self, design: LearnedDesign):
         self._design = design
@@ -45,22 +45,14 @@ class TableAdder(Component):
         dropped = design.rounded_bits
         half = design.data.rounding_word(design.table_fraction_bits) if dropped > 0 else 0
         width = design.table_width - dropped + (dropped > 0)
-        total_bits = max(width, design.data_width) + 1
-        minimum, maximum = design.data.minimum, design.data.maximum
+        m.submodules.sum = adder = RowAdder(design, signed(width))
         for lane in range(design.lanes):
             word = self.words[lane]
-            addend = Signal(signed(width), name=f"addend_{lane}", reset_less=True)
-            total = Signal(signed(total_bits), name=f"total_{lane}", reset_less=True)
-            result = Signal(design.data.shape, name=f"result_{lane}", reset_less=True)
-            saturated = Signal(name=f"saturated_{lane}", reset_less=True)
-            element = delayed(m, self.elements[lane], 1, name=f"element_{lane}")
             rounded = (word + half) >> dropped if dropped > 0 else word << -dropped
-            over = (total > maximum) | (total < minimum)
-            m.d.sync += [
-                addend.eq(Mux(self.add[lane], rounded, 0)),
-                total.eq(element + addend),
-                result.eq(Mux(over, Mux(total < 0, minimum, maximum), total)),
-                saturated.eq(over),
-            ]
-            m.d.comb += [self.out[lane].eq(result), self.saturated[lane].eq(saturated)]
+            m.d.comb += adder.addends[lane].eq(Mux(self.add[lane], rounded, 0))
+        m.d.comb += [
+            adder.elements.eq(self.elements),
+            self.out.eq(adder.out),
+            self.saturated.eq(adder.saturated),
+        ]
         return m

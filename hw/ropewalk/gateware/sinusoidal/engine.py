@@ -2,7 +2,7 @@
 
     descriptors -> DescriptorPort -+-> RowSource (generators, queues) -+
                                    |                                   |
-                                   +-> Framer ---------------------> Joiner -> EncodingAdder -> queue -> packets
+                                   +-> Framer ---------------------> Joiner -> RowAdder -> queue -> packets
     packets -------------------------> Framer
 
 The adder has a fixed latency and never stalls: a beat enters it only against a credit for a place in the output queue.
@@ -15,10 +15,10 @@ from amaranth.lib.wiring import In, Out, connect
 from ...designs.sinusoidal import SinusoidalDesign
 from ..component import Component
 from ..descriptor import CAPACITY
+from ..units.adder import RowAdder
 from ..units.exit import EXIT_EVENTS, Exit
 from ..units.layouts import descriptor_layout, event_layout, packet_layout, result_layout
 from ..units.queue import queue_before
-from .adder import EncodingAdder
 from .descriptor import DescriptorPort
 from .framer import Framer
 from .joiner import Joiner
@@ -58,7 +58,7 @@ class SinusoidalEngine(Component):
         self._store = SlotStore(design, pipeline=self._source.pipeline)
         self._framer = Framer(design)
         self._joiner = Joiner(design)
-        self._adder = EncodingAdder(design)
+        self._adder = RowAdder(design, design.encoding.shape)
         self._exit = Exit(design, self._adder.latency)
         super().__init__(
             {
@@ -157,7 +157,7 @@ class SinusoidalEngine(Component):
         m.d.comb += [
             joiner.credit.eq(way_out.credit),
             adder.elements.eq(joiner.beat.payload.elements),
-            adder.encodings.eq(joiner.encodings),
+            adder.addends.eq(joiner.encodings),
             way_out.enter.eq(joiner.enter),
             way_out.side.eq(joiner.beat.payload.side),
             way_out.elements.eq(adder.out),

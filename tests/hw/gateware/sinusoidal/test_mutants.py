@@ -9,7 +9,8 @@ from amaranth.hdl import Module
 from amaranth.lib.wiring import Out
 from ropewalk.gateware import sine
 from ropewalk.gateware.contents import RomContents
-from ropewalk.gateware.sinusoidal import adder, descriptor, engine, generator, joiner, source, store
+from ropewalk.gateware.sinusoidal import descriptor, engine, generator, joiner, source, store
+from ropewalk.gateware.units import adder
 from ropewalk.tables.sinusoidal_words import slot_crc
 from ropewalk_sim.beats import Stalls
 from ropewalk_sim.errors import EngineError

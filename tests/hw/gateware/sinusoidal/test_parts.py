@@ -8,8 +8,8 @@ import pytest
 from amaranth.sim import Simulator
 from ropewalk.designs.sinusoidal import GENERATORS, LANES
 from ropewalk.emit.sinusoidal import sinusoidal_files, sinusoidal_memory_files
-from ropewalk.gateware.sinusoidal.adder import EncodingAdder
 from ropewalk.gateware.sinusoidal.assembler import Assembler, Plan
+from ropewalk.gateware.units.adder import RowAdder
 from ropewalk_sim.sinusoidal.scenarios import design_of
 
 
@@ -90,7 +90,7 @@ def test_items_land_where_the_row_wants_them(n, cosines, lanes, group):
 def test_every_sum_of_a_small_adder():
     """4-bit elements, all of them, with all encodings of 2 fraction bits: one saturates at each end, none wraps."""
     design = design_of("paper", 8, lanes=8, data_width=4, fraction_bits=2, amplitude=1.5)
-    dut = EncodingAdder(design)
+    dut = RowAdder(design, design.encoding.shape)
     cases = [(x, e) for x in range(-8, 8) for e in range(-7, 8)]
     beats = [cases[first : first + 8] for first in range(0, len(cases), 8)]
     seen = []
@@ -100,7 +100,7 @@ def test_every_sum_of_a_small_adder():
             if clock < len(beats):
                 for place, (x, e) in enumerate(beats[clock]):
                     ctx.set(dut.elements[place], x)
-                    ctx.set(dut.encodings[place], e)
+                    ctx.set(dut.addends[place], e)
             if clock >= dut.latency:
                 saturated = ctx.get(dut.saturated)
                 seen.extend((ctx.get(dut.out[place]), saturated >> place & 1) for place in range(8))
