@@ -11,3 +11,5 @@ class Component(wiring.Component):
     if TYPE_CHECKING:
         # The signature is a value, so no checker can see which members it makes.
         def __getattr__(self, name: str) -> Any: ...
+
+        def elaborate(self, platform: Any) -> Any: ...  # noqa: D102

@@ -1,13 +1,12 @@
 """The emitted top of an ALiBi unit: the engine behind AXI4-Stream and AXI4-Lite ports (``docs/alibi.md``)."""
 
-from amaranth.hdl import Cat, ClockDomain, ClockSignal, Module, ResetInserter, ResetSignal, Signal
-from amaranth.lib import data
-from amaranth.lib.wiring import In, Out
+from amaranth.hdl import Module, ResetInserter, Signal
 
 from ...designs.alibi import AlibiDesign
 from ..axi_lite import NoRegisters, axi_lite_members
 from ..component import Component
 from ..emptying import emptied
+from ..ports import ClockedTop, join, join_streams, stream_members
 from .engine import LOADER_MEMBERS, AlibiEngine
 from .layouts import descriptor_layout
 from .registers import AlibiRegisters
@@ -29,25 +28,9 @@ class AlibiPorts(Component):
     def __init__(self, design: AlibiDesign):
         self._design = design
         self._engine = AlibiEngine(design)
-        octets = design.beat_bytes
         super().__init__(
             {
-                "s_axis_tdata": In(8 * octets),
-                "s_axis_tkeep": In(octets),
-                "s_axis_tid": In(8),
-                "s_axis_tlast": In(1),
-                "s_axis_tvalid": In(1),
-                "s_axis_tready": Out(1),
-                "m_axis_tdata": Out(8 * octets),
-                "m_axis_tkeep": Out(octets),
-                "m_axis_tid": Out(8),
-                "m_axis_tuser": Out(1),
-                "m_axis_tlast": Out(1),
-                "m_axis_tvalid": Out(1),
-                "m_axis_tready": In(1),
-                "s_axis_token_tdata": In(descriptor_layout().size),
-                "s_axis_token_tvalid": In(1),
-                "s_axis_token_tready": Out(1),
+                **stream_members(beat=8 * design.beat_bytes, user=1, descriptor=descriptor_layout().size, keep=True),
                 **axi_lite_members("s_axil_"),
             }
         )
@@ -69,72 +52,35 @@ class AlibiPorts(Component):
             leaving = ~self.m_axis_tvalid | self.m_axis_tready
             emptied(m, registers.soft_reset, registers.flush, leaving, clear=clear, awake=awake)
             m.d.comb += [engine.mode.eq(registers.mode), registers.events.eq(engine.events)]
-            for name in LOADER_MEMBERS:
-                flow = engine.signature.members[name].flow
-                outside, inside = getattr(registers, name), getattr(engine, name)
-                m.d.comb += outside.eq(inside) if flow == Out else inside.eq(outside)
+            join(m, LOADER_MEMBERS, outside=registers, inside=engine)
         else:
             m.submodules.engine = engine
             m.submodules.registers = registers = NoRegisters()
             m.d.sync += awake.eq(1)
             m.d.comb += engine.mode.eq(design.mode)
 
-        container = design.container_bits
-        arrival = engine.packet.payload
-        result = engine.result.payload
-        for lane in range(design.lanes):
-            place = lane * container
-            m.d.comb += [
-                arrival.scores[lane].eq(self.s_axis_tdata[place : place + design.data_width]),
-                self.m_axis_tdata[place : place + container].eq(result.scores[lane]),
-            ]
-        side = result.side
-        m.d.comb += [
-            arrival.keep.eq(self.s_axis_tkeep),
-            arrival.tag.eq(self.s_axis_tid),
-            arrival.last.eq(self.s_axis_tlast),
-            engine.packet.valid.eq(self.s_axis_tvalid & awake),
-            self.s_axis_tready.eq(engine.packet.ready & awake),
-            self.m_axis_tkeep.eq(Cat(side.keep[lane].replicate(container // 8) for lane in range(design.lanes))),
-            self.m_axis_tid.eq(side.tag),
-            self.m_axis_tuser.eq(side.error),
-            self.m_axis_tlast.eq(side.last),
-            self.m_axis_tvalid.eq(engine.result.valid & ~clear),
-            engine.result.ready.eq(self.m_axis_tready & ~clear),
-            engine.descriptor.payload.eq(data.View(descriptor_layout(), self.s_axis_token_tdata)),
-            engine.descriptor.valid.eq(self.s_axis_token_tvalid & awake),
-            self.s_axis_token_tready.eq(engine.descriptor.ready & awake),
-        ]
-        for name, member in axi_lite_members("").items():
-            outside, inside = getattr(self, f"s_axil_{name}"), getattr(registers, name)
-            m.d.comb += outside.eq(inside) if member.flow == Out else inside.eq(outside)
+        join(m, axi_lite_members(""), outside=self, inside=registers, prefix="s_axil_")
+        join_streams(
+            m,
+            self,
+            engine,
+            data_width=design.data_width,
+            container_bits=design.container_bits,
+            clear=clear,
+            awake=awake,
+            elements="scores",
+        )
         return m
 
 
-class AlibiTop(Component):
-    """The emitted top: :class:`AlibiPorts` with a clock and a reset.
-
-    Members
-    -------
-    aclk, aresetn : In
-        The clock, and the synchronous reset, active low.
-    """
+class AlibiTop(ClockedTop):
+    """The emitted top: :class:`AlibiPorts` with a clock and a reset."""
 
     def __init__(self, design: AlibiDesign):
         self._ports = AlibiPorts(design)
-        super().__init__({"aclk": In(1), "aresetn": In(1), **self._ports.signature.members})
+        super().__init__(self._ports)
 
     @property
     def latency(self) -> int:
         """Clocks from a descriptor to the first beat of an idle unit whose data are waiting."""
         return self._ports.latency
-
-    def elaborate(self, platform) -> Module:  # noqa: D102
-        m = Module()
-        m.domains.sync = ClockDomain("sync")
-        m.d.comb += [ClockSignal().eq(self.aclk), ResetSignal().eq(~self.aresetn)]
-        m.submodules.ports = self._ports
-        for name, member in self._ports.signature.members.items():
-            outside, inside = getattr(self, name), getattr(self._ports, name)
-            m.d.comb += outside.eq(inside) if member.flow == Out else inside.eq(outside)
-        return m

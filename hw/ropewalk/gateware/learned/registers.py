@@ -7,6 +7,7 @@ from ... import __version__
 from ...designs.learned import LearnedDesign
 from ..axi_lite import axi_lite_members
 from ..component import Component
+from ..ports import join
 from ..register_map import register_map
 from ..register_port import Counters, RegisterPort, sticky_bits
 from ..units.layouts import event_layout
@@ -81,9 +82,7 @@ class Registers(Component):
         design = self._design
         registers = {name: one for name, one in register_map(UNIT).items() if has_register(design, name)}
         m.submodules.port = port = RegisterPort(registers, full_words=FULL_WORDS)
-        for name in axi_lite_members(""):
-            inside, outside = getattr(port, name), getattr(self, name)
-            m.d.comb += outside.eq(inside) if self.signature.members[name].flow == Out else inside.eq(outside)
+        join(m, axi_lite_members(""), outside=self, inside=port)
         control = port.written.control & port.strobes[0]
         m.d.comb += [self.soft_reset.eq(control & port.word[0]), self.flush.eq(control & port.word[3])]
         load_refused, loads = self._loads(m, port, control)

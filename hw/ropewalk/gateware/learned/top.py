@@ -3,15 +3,15 @@
 from collections.abc import Mapping
 
 import numpy as np
-from amaranth.hdl import ClockDomain, ClockSignal, Module, ResetInserter, ResetSignal, Signal
-from amaranth.lib import data
-from amaranth.lib.wiring import In, Out, connect
+from amaranth.hdl import Module, ResetInserter, Signal
+from amaranth.lib.wiring import connect
 
 from ...designs.learned import LearnedDesign
 from ..axi_lite import axi_lite_members
 from ..component import Component
 from ..contents import RomContents
-from ..top import join
+from ..emptying import emptied
+from ..ports import ClockedTop, join, join_streams, stream_members
 from ..units.layouts import descriptor_layout
 from .engine import LearnedEngine
 from .read_master import ReadMaster, axi_read_members
@@ -46,24 +46,9 @@ class LearnedPorts(Component):
         self._table = TableMemory(design, words) if design.storage == "block-ram" else ReadMaster(design)
         beat = design.lanes * design.container_bits
         members = {
-            "s_axis_tdata": In(beat),
-            "s_axis_tid": In(8),
-            "s_axis_tlast": In(1),
-            "s_axis_tvalid": In(1),
-            "s_axis_tready": Out(1),
-            "m_axis_tdata": Out(beat),
-            "m_axis_tid": Out(8),
-            "m_axis_tuser": Out(1),
-            "m_axis_tlast": Out(1),
-            "m_axis_tvalid": Out(1),
-            "m_axis_tready": In(1),
-            "s_axis_token_tdata": In(descriptor_layout().size),
-            "s_axis_token_tvalid": In(1),
-            "s_axis_token_tready": Out(1),
+            **stream_members(beat=beat, user=1, descriptor=descriptor_layout().size, keep=design.has_keep),
             **axi_lite_members("s_axil_"),
         }
-        if design.has_keep:
-            members |= {"s_axis_tkeep": In(beat // 8), "m_axis_tkeep": Out(beat // 8)}
         if design.storage == "external":
             members |= {f"m_axi_{name}": member for name, member in axi_read_members(design).items()}
         super().__init__(members)
@@ -82,7 +67,13 @@ class LearnedPorts(Component):
         m.submodules.engine = ResetInserter(clear)(engine)
         m.submodules.table = table
         m.submodules.registers = registers = Registers(design)
-        self._follow(m, registers, clear, awake)
+        leaving = ~self.m_axis_tvalid | self.m_axis_tready
+        emptied(m, registers.soft_reset, registers.flush, leaving, clear=clear, awake=awake)
+        m.d.comb += [
+            engine.offset.eq(registers.offset),
+            engine.masked_row.eq(registers.masked_row),
+            registers.events.eq(engine.events),
+        ]
         if isinstance(table, TableMemory):
             m.d.comb += [
                 table.valid.eq(engine.lookup),
@@ -101,80 +92,29 @@ class LearnedPorts(Component):
                 engine.base.eq(registers.base),
                 engine.stride.eq(registers.stride),
             ]
-            for name, member in axi_read_members(design).items():
-                join(m, member, outside=getattr(self, f"m_axi_{name}"), inside=getattr(table, name))
+            join(m, axi_read_members(design), outside=self, inside=table, prefix="m_axi_")
 
-        container = design.container_bits
-        arrival = engine.packet.payload
-        for index in range(design.lanes):
-            low = index * container
-            m.d.comb += [
-                arrival.elements[index].eq(self.s_axis_tdata[low : low + design.data_width]),
-                self.m_axis_tdata[low : low + container].eq(engine.result.payload.elements[index]),
-            ]
-        side = engine.result.payload.side
-        if design.has_keep:
-            m.d.comb += [arrival.keep.eq(self.s_axis_tkeep), self.m_axis_tkeep.eq(side.keep)]
-        m.d.comb += [
-            arrival.tag.eq(self.s_axis_tid),
-            arrival.last.eq(self.s_axis_tlast),
-            engine.packet.valid.eq(self.s_axis_tvalid & awake),
-            self.s_axis_tready.eq(engine.packet.ready & awake),
-            self.m_axis_tid.eq(side.tag),
-            self.m_axis_tuser.eq(side.error),
-            self.m_axis_tlast.eq(side.last),
-            self.m_axis_tvalid.eq(engine.result.valid & ~clear),
-            engine.result.ready.eq(self.m_axis_tready & ~clear),
-            engine.descriptor.payload.eq(data.View(descriptor_layout(), self.s_axis_token_tdata)),
-            engine.descriptor.valid.eq(self.s_axis_token_tvalid & awake),
-            self.s_axis_token_tready.eq(engine.descriptor.ready & awake),
-        ]
-        for name, member in axi_lite_members("").items():
-            join(m, member, outside=getattr(self, f"s_axil_{name}"), inside=getattr(registers, name))
+        join(m, axi_lite_members(""), outside=self, inside=registers, prefix="s_axil_")
+        join_streams(
+            m,
+            self,
+            engine,
+            data_width=design.data_width,
+            container_bits=design.container_bits,
+            clear=clear,
+            awake=awake,
+        )
         return m
 
-    def _follow(self, m: Module, registers: Registers, clear: Signal, awake: Signal) -> None:
-        """Lets the engine follow the registers; ``clear`` empties it, and nothing is taken unless ``awake``."""
-        engine = self._engine
-        # A flush waits until no beat is on offer that has not been taken.
-        flushing, leaving = Signal(), Signal()
-        m.d.comb += leaving.eq(~self.m_axis_tvalid | self.m_axis_tready)
-        m.d.sync += clear.eq(registers.soft_reset | (flushing & leaving))
-        with m.If(registers.flush):
-            m.d.sync += flushing.eq(1)
-        with m.Elif(leaving | registers.soft_reset):
-            m.d.sync += flushing.eq(0)
-        m.d.sync += awake.eq(~(registers.soft_reset | flushing | registers.flush))
-        m.d.comb += [
-            engine.offset.eq(registers.offset),
-            engine.masked_row.eq(registers.masked_row),
-            registers.events.eq(engine.events),
-        ]
 
-
-class LearnedTop(Component):
-    """The emitted top: :class:`LearnedPorts` with a clock and a reset.
-
-    Members
-    -------
-    aclk, aresetn : In
-        The clock, and the synchronous reset, active low.
-    """
+class LearnedTop(ClockedTop):
+    """The emitted top: :class:`LearnedPorts` with a clock and a reset."""
 
     def __init__(self, design: LearnedDesign, words: np.ndarray):
         self._ports = LearnedPorts(design, words)
-        super().__init__({"aclk": In(1), "aresetn": In(1), **self._ports.signature.members})
+        super().__init__(self._ports)
 
     @property
     def latency(self) -> int:
         """Clocks from a descriptor to the first beat of an idle unit whose data are waiting, without memory outside."""
         return self._ports.latency
-
-    def elaborate(self, platform) -> Module:  # noqa: D102
-        m = Module()
-        m.domains.sync = ClockDomain("sync")
-        m.d.comb += [ClockSignal().eq(self.aclk), ResetSignal().eq(~self.aresetn)]
-        m.submodules.ports = self._ports
-        for name, member in self._ports.signature.members.items():
-            join(m, member, outside=getattr(self, name), inside=getattr(self._ports, name))
-        return m

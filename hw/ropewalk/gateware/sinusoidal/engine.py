@@ -15,6 +15,7 @@ from amaranth.lib.wiring import In, Out, connect
 from ...designs.sinusoidal import SinusoidalDesign
 from ..component import Component
 from ..descriptor import CAPACITY
+from ..ports import join
 from ..units.adder import RowAdder
 from ..units.exit import EXIT_EVENTS, Exit
 from ..units.layouts import descriptor_layout, event_layout, packet_layout, result_layout
@@ -148,10 +149,7 @@ class SinusoidalEngine(Component):
             joiner.ready.eq(source.ready),
             source.take.eq(joiner.take),
         ]
-        for name in LOADER_MEMBERS:
-            inside, outside = getattr(store, name), getattr(self, name)
-            flow = store.signature.members[name].flow
-            m.d.comb += outside.eq(inside) if flow == Out else inside.eq(outside)
+        join(m, LOADER_MEMBERS, outside=self, inside=store)
 
         # The core.
         m.d.comb += [

@@ -7,6 +7,7 @@ from ... import __version__
 from ...designs.sinusoidal import SinusoidalDesign
 from ..axi_lite import axi_lite_members
 from ..component import Component
+from ..ports import join
 from ..register_map import register_map
 from ..register_port import Counters, RegisterPort, sticky_bits
 from ..slot_store import NO_SLOT
@@ -65,9 +66,7 @@ class Registers(Component):
         m = Module()
         design = self._design
         m.submodules.port = port = RegisterPort(register_map(UNIT), full_words=FULL_WORDS)
-        for name, member in axi_lite_members("").items():
-            inside, outside = getattr(port, name), getattr(self, name)
-            m.d.comb += outside.eq(inside) if member.flow == Out else inside.eq(outside)
+        join(m, axi_lite_members(""), outside=self, inside=port)
 
         def bit(register: str, number: int):
             return port.written[register] & port.strobes[number // 8] & port.word[number]
