@@ -19,8 +19,7 @@ from ropewalk_sim.alibi.faulty_rows import faulty_rows
 from ropewalk_sim.alibi.random_rows import random_rows
 from ropewalk_sim.alibi.registers import write
 from ropewalk_sim.alibi.streams import run_model
-from ropewalk_sim.beats import Stalls
-from ropewalk_sim.units.script import UnitScript
+from ropewalk_sim.beats import Script, Stalls
 
 SHAPES: tuple[dict[str, Any], ...] = (
     {"lanes": 4},
@@ -54,7 +53,7 @@ def main(beats: int, engine: str, rows: int) -> None:
                     stalls = Stalls(
                         seed=seed, data=0.3 * (seed % 2), token=0.3 * (seed % 3 == 0), output=0.15 * (seed % 4)
                     )
-                    out = run(stream, stalls=stalls, script=UnitScript(registers=(write("mode", number),)))
+                    out = run(stream, stalls=stalls, script=Script(registers=(write("mode", number),)))
                     compared += out.beats
                     differing += not out.same_beats(run_model(design, stream, mode=number))
                 failed |= differing > 0

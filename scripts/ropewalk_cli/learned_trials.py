@@ -16,21 +16,12 @@ from ropewalk.designs.learned import learned_design
 from ropewalk.emit.learned import learned_files
 from ropewalk.geometry.learned import LearnedGeometry
 from ropewalk_sim.beats import Stalls
-from ropewalk_sim.learned.cosim import run_cocotb
-from ropewalk_sim.learned.model import run_model
+from ropewalk_sim.learned.engines import run_engine
+from ropewalk_sim.learned.memory import Memory
 from ropewalk_sim.learned.scenarios import random_stream
-from ropewalk_sim.learned.stream import LearnedInput, LearnedOutput, Memory, Session
-from ropewalk_sim.learned.verilator import run_verilator
 
 RESTS = Stalls(seed=11, data=0.25, token=0.25, output=0.3)
 CASES = (("block-ram", 24), ("block-ram", 22), ("external", 24), ("external", 22))
-
-
-def run(engine: str, folder: Path, stream: LearnedInput, session: Session) -> LearnedOutput:
-    """Run ``stream`` in ``engine``: ``verilator`` (compiled), ``icarus`` or ``cocotb-verilator``."""
-    if engine == "verilator":
-        return run_verilator(folder, stream, RESTS, session)
-    return run_cocotb(engine, folder, stream, RESTS, session)
 
 
 def trial(engine: str, storage: Any, dimension: int, beats: int, say: Callable[[str], None]) -> bool:
@@ -42,13 +33,13 @@ def trial(engine: str, storage: Any, dimension: int, beats: int, say: Callable[[
     design, words = learned_design(geometry, table, storage=storage)
     memory = Memory(latency=(1, 64), stall=0.05, unreadable=((9, 2), (30, 0)))
     stream = random_stream(design, beats // design.beats_per_token, seed=17, faults=0.1)
-    expected = run_model(design, words, stream, unreadable=memory.errors(design) if storage == "external" else None)
+    expected = run_engine("model", None, design, words, stream, memory=memory)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for file, text in learned_files(design, words).items():
             (folder / file).write_text(text)
         begin = time.monotonic()
-        same = run(engine, folder, stream, Session(memory=memory)).same(expected)
+        same = run_engine(engine, folder, design, words, stream, RESTS, memory=memory).same(expected)
     verdict = "no difference" if same else "DIFFERENT"
     say(f"{engine}, {storage}, d_model {dimension}: {stream.beats} beats in, {expected.beats} out, "
         f"{int(expected.error.sum())} with an error: {verdict} ({time.monotonic() - begin:.0f} s)")  # fmt: skip

@@ -5,11 +5,15 @@ Every engine (the model, Amaranth's simulator, Icarus, Verilator) takes one :cla
 """
 
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 import numpy as np
 from ropewalk.design import Design
 
-from .registers import Access, Answer
+from .figures import Output
+from .registers import Access
+
+Stream = TypeVar("Stream")
 
 INVERSE, PASS, UNIT_AMPLITUDE = 1, 2, 4
 """Flags of a token descriptor: bits of word 0 [15:8]."""
@@ -71,10 +75,8 @@ class StreamInput:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class StreamOutput:
-    """Everything that came out of an engine, and when.
-
-    Clocks are counted from 0, the first one after reset. The model has none: its clocks are ``None``.
+class StreamOutput(Output):
+    """Everything that came out of an engine, and when: see :class:`~ropewalk_sim.figures.Figures`.
 
     Parameters
     ----------
@@ -84,33 +86,14 @@ class StreamOutput:
         ``uint8 [beats]``, ``bool [beats]``: as on the input.
     user
         ``uint8 [beats]``: bit 0 error, bits 2:1 kind.
-    clocks
-        From the clock of the first accepted data beat to that of the last output beat, both counted.
-    first_output_clock, last_output_clock
-        The clocks in which the first and the last output beat were taken.
-    early_tokens
-        How many descriptors were accepted before the first data beat was offered.
-    data_waits, token_waits, output_waits
-        Clocks in which a beat was offered on that stream and not taken.
     before
         What came out before a scripted reset (see :class:`Script`); ``None`` without one.
-    answers
-        What the register port answered to the script's accesses, in their order.
     """
 
-    data: np.ndarray
     tid: np.ndarray
     last: np.ndarray
     user: np.ndarray
-    clocks: int | None = None
-    first_output_clock: int | None = None
-    last_output_clock: int | None = None
-    early_tokens: int | None = None
-    data_waits: int | None = None
-    token_waits: int | None = None
-    output_waits: int | None = None
     before: "StreamOutput | None" = None
-    answers: tuple[Answer, ...] = ()
 
     def __post_init__(self) -> None:
         beats = len(self.data)
@@ -118,11 +101,6 @@ class StreamOutput:
         _check_array("tid", self.tid, np.uint8, 1, beats)
         _check_array("last", self.last, np.bool_, 1, beats)
         _check_array("user", self.user, np.uint8, 1, beats)
-
-    @property
-    def beats(self) -> int:
-        """Number of output beats."""
-        return len(self.data)
 
     @property
     def error(self) -> np.ndarray:
@@ -133,13 +111,6 @@ class StreamOutput:
     def kind(self) -> np.ndarray:
         """``uint8 [beats]``: 0 query, 1 key, 2 value."""
         return self.user >> 1
-
-    @property
-    def beats_per_clock(self) -> float | None:
-        """Throughput from the first output beat to the last; ``None`` for the model and below two beats."""
-        if self.first_output_clock is None or self.last_output_clock is None or self.beats < 2:
-            return None
-        return (self.beats - 1) / (self.last_output_clock - self.first_output_clock)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -166,7 +137,7 @@ class Stalls:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Script:
+class Script(Generic[Stream]):
     """What a bench does to an engine beside offering the streams.
 
     Parameters
@@ -188,7 +159,7 @@ class Script:
     data_start: int = 0
     token_start: int = 0
     output_start: int = 0
-    interrupted: StreamInput | None = None
+    interrupted: Stream | None = None
     interrupted_clocks: int = 0
     reset_clocks: int = 2
     registers: tuple[Access, ...] = ()

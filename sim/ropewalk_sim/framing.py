@@ -9,12 +9,33 @@ Per token with tag T and n beats, over the beats that follow the token before:
 """
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
-from ropewalk.design import Design
 
-from .beats import StreamInput
 from .errors import EngineError
+
+
+class Tokens(Protocol):
+    """A design whose tokens all have so many beats."""
+
+    @property
+    def beats_per_token(self) -> int: ...  # noqa: D102
+
+
+class Stream(Protocol):
+    """Descriptors and beats, as :class:`~ropewalk_sim.beats.StreamInput` has them."""
+
+    @property
+    def descriptors(self) -> np.ndarray: ...  # noqa: D102
+    @property
+    def tid(self) -> np.ndarray: ...  # noqa: D102
+    @property
+    def last(self) -> np.ndarray: ...  # noqa: D102
+    @property
+    def tokens(self) -> int: ...  # noqa: D102
+    @property
+    def beats(self) -> int: ...  # noqa: D102
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -32,7 +53,7 @@ class Framing:
     error: np.ndarray
 
 
-def frame(design: Design, stream: StreamInput) -> Framing:
+def frame(design: Tokens, stream: Stream) -> Framing:
     """The framing of ``stream``.
 
     A stream may end inside its last tokens; what is there comes out.
@@ -46,7 +67,7 @@ def frame(design: Design, stream: StreamInput) -> Framing:
     return regular if regular is not None else _frame_token_by_token(design, stream)
 
 
-def _frame_regular(design: Design, stream: StreamInput) -> Framing | None:
+def _frame_regular(design: Tokens, stream: Stream) -> Framing | None:
     """The framing of a stream without a fault, or ``None`` if it has one."""
     per_token = design.beats_per_token
     if stream.beats != stream.tokens * per_token:
@@ -61,7 +82,7 @@ def _frame_regular(design: Design, stream: StreamInput) -> Framing | None:
     return Framing(source=np.arange(stream.beats), token=token, beat=beat, last=last, error=error)
 
 
-def _frame_token_by_token(design: Design, stream: StreamInput) -> Framing:
+def _frame_token_by_token(design: Tokens, stream: Stream) -> Framing:
     """The framing of any stream, with a Python loop over its tokens."""
     per_token = design.beats_per_token
     lasts = np.flatnonzero(stream.last)

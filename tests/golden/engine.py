@@ -12,7 +12,8 @@ from ropewalk.geometry import only_rotary
 from ropewalk.models import read_model
 from ropewalk.tables.slot_words import slot_crc
 from ropewalk_sim.beats import Script, Stalls, descriptor_words, whole_tokens
-from ropewalk_sim.engines.verilator import VerilatorEngine, build_library
+from ropewalk_sim.engines.verilator import VerilatorEngine
+from ropewalk_sim.engines.verilator_build import build_library
 from ropewalk_sim.errors import EngineError
 from ropewalk_sim.registers import load_slot, read_crcs, write
 from ropewalk_sim.stream_model import run_model

@@ -1,6 +1,7 @@
 """What every emitted top has outside: AXI4-Stream ports, a clock and a reset; and how they reach what is inside."""
 
 from collections.abc import Iterable
+from typing import Protocol
 
 from amaranth.hdl import Cat, ClockDomain, ClockSignal, Module, ResetSignal, Value
 from amaranth.lib import wiring
@@ -39,13 +40,21 @@ def stream_members(*, beat: int, user: int, descriptor: int, keep: bool = False)
     }
 
 
+class Widths(Protocol):
+    """A design whose elements stand in containers."""
+
+    @property
+    def data_width(self) -> int: ...  # noqa: D102
+    @property
+    def container_bits(self) -> int: ...  # noqa: D102
+
+
 def join_streams(
     m: Module,
     ports: Component,
     engine: Component,
+    design: Widths,
     *,
-    data_width: int,
-    container_bits: int,
     clear: Value,
     awake: Value,
     elements: str = "elements",
@@ -53,16 +62,16 @@ def join_streams(
     """Connect the ports of :func:`stream_members` to an engine's ``descriptor``, ``packet`` and ``result``.
 
     Nothing is taken unless ``awake``, and nothing is offered while ``clear``. ``elements`` is what a beat's elements
-    are called inside: each stands in a container of ``container_bits`` outside, sign-extended on the way out. Bit 0 of
+    are called inside: each stands in a container of its own outside, sign-extended on the way out. Bit 0 of
     TUSER is the error. TKEEP has a bit per octet; the result's ``keep`` may have one per element.
     """
     arrival, result = engine.packet.payload, engine.result.payload
     arriving, leaving = arrival[elements], result[elements]
     for place in range(len(arriving)):
-        low = place * container_bits
+        low = place * design.container_bits
         m.d.comb += [
-            arriving[place].eq(ports.s_axis_tdata[low : low + data_width]),
-            ports.m_axis_tdata[low : low + container_bits].eq(leaving[place]),
+            arriving[place].eq(ports.s_axis_tdata[low : low + design.data_width]),
+            ports.m_axis_tdata[low : low + design.container_bits].eq(leaving[place]),
         ]
     m.d.comb += [
         arrival.tag.eq(ports.s_axis_tid),

@@ -63,15 +63,7 @@ class RotaryPorts(Component):
             m.d.comb += [engine.heads[kind].eq(count) for kind, count in enumerate(design.heads)]
 
         join(m, axi_lite_members(""), outside=self, inside=registers, prefix="s_axil_")
-        join_streams(
-            m,
-            self,
-            engine,
-            data_width=design.data_width,
-            container_bits=design.container_bits,
-            clear=clear,
-            awake=awake,
-        )
+        join_streams(m, self, engine, design, clear=clear, awake=awake)
         m.d.comb += self.m_axis_tuser[1:].eq(engine.result.payload.side.kind)
         return m
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from ropewalk.designs.alibi import AlibiDesign
-from ropewalk.errors import InputError
+from ropewalk_sim.units.engines import open_bench
 from ropewalk_sim.units.streams import UnitInput, UnitOutput
 
 from .streams import run_model
@@ -21,31 +21,16 @@ def open_alibi_engine(name: str, design: AlibiDesign, folder: Path) -> Run:
     InputError
         If there is no engine of that name.
     """
-    # Imported when asked for: cocotb and Amaranth's simulator take long to import.
-    match name:
-        case "model":
+    if name == "model":
 
-            def run(stream: UnitInput, **_ignored: object) -> UnitOutput:
-                return run_model(design, stream)
+        def run(stream: UnitInput, **_ignored: object) -> UnitOutput:
+            return run_model(design, stream)
 
-            return run
-        case "amaranth":
-            from ropewalk.gateware.alibi.top import AlibiPorts
-            from ropewalk_sim.units.amaranth_bench import simulate
+        return run
 
-            return lambda stream, stalls=None, script=None, progress=None: simulate(
-                AlibiPorts(design), stream, stalls, script, progress
-            )
-        case "icarus":
-            from ropewalk_sim.units.cosim import UnitIcarus
+    def ports() -> object:
+        from ropewalk.gateware.alibi.top import AlibiPorts
 
-            return UnitIcarus(folder).run
-        case "verilator":
-            from ropewalk_sim.units.verilator import UnitVerilator
+        return AlibiPorts(design)
 
-            return UnitVerilator(folder).run
-        case "cocotb-verilator":
-            from ropewalk_sim.units.cosim import UnitCocotbVerilator
-
-            return UnitCocotbVerilator(folder).run
-    raise InputError(f"there is no engine {name!r}; these are: model, amaranth, icarus, verilator, cocotb-verilator")
+    return open_bench(name, folder, ports)

@@ -1,7 +1,7 @@
 """Calls cocotb's runner, in a process of its own: ``python -m ropewalk_sim.engines.cocotb_launch JOB.json``.
 
 The runner changes its behaviour under pytest, exits the process where it fails, and finds its tools through the
-environment; :mod:`.cosim` gives it an environment of its own and reads the outcome from files.
+environment; :mod:`.cocotb_runner` gives it an environment of its own and reads the outcome from files.
 """
 
 import json
@@ -12,7 +12,6 @@ from typing import Any
 from cocotb_tools.runner import get_runner
 
 TOP = "ropewalk"
-BENCH = "ropewalk_sim.engines.cocotb_bench"
 TIMESCALE = ("1ns", "1ps")  # without it Icarus refuses a clock of 10 ns
 
 
@@ -28,7 +27,7 @@ def build(simulator: str, verilog: str, target: str, arguments: list[str], top: 
     )
 
 
-def test(simulator: str, target: str, folder: str, arguments: list[str], module: str = BENCH, top: str = TOP) -> None:
+def test(simulator: str, target: str, folder: str, arguments: list[str], module: str, top: str = TOP) -> None:
     """Run the bench ``module`` on what ``build`` left in ``target``, with ``folder`` as the current directory."""
     get_runner(simulator).test(
         hdl_toplevel=top,

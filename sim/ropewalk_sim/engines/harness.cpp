@@ -1,7 +1,7 @@
 // The clock loop around an emitted top: whole arrays in, whole arrays out, no Python per clock.
 //
-// Compiled together with Verilator's C++ of one design into a shared library, and called through ctypes by
-// verilator.py, whose class Run mirrors the struct Run below field by field.
+// Compiled together with Verilator's C++ of one design into a shared library (verilator_build.py), and called through
+// ctypes; units/verilator_run.py mirrors the struct Run below field by field.
 //
 // Per clock: the three sources and sinks decide, the logic settles with the clock low, transfers are sampled, the
 // clock rises. A source keeps valid and payload until they are taken; a sink is ready at random.
@@ -14,6 +14,8 @@
 #include <utility>
 
 #include "Vropewalk.h"
+#include "port_words.h"
+#include "read_memory.h"
 #include "register_port.h"
 #include "verilated.h"
 
@@ -72,24 +74,8 @@ struct Run {
     Host host;
     const uint32_t* keep;       // TKEEP, where the top has it: KEEP_WORDS a beat
     uint32_t* out_keep;
+    Reads reads;                // the memory outside, where the top reads one
 };
-
-// Ports are plain integers to 64 bits, arrays of 32-bit words beyond.
-template <typename Port> void put(Port& port, const uint32_t* words) {
-    if constexpr (sizeof(Port) <= 4) port = static_cast<Port>(words[0]);
-    else if constexpr (sizeof(Port) == 8) port = static_cast<Port>(words[0] | static_cast<uint64_t>(words[1]) << 32);
-}
-template <std::size_t N> void put(VlWide<N>& port, const uint32_t* words) {
-    std::memcpy(port.data(), words, 4 * N);
-}
-template <typename Port> void get(const Port& port, uint32_t* words) {
-    words[0] = static_cast<uint32_t>(port);
-    if constexpr (sizeof(Port) == 8) words[1] = static_cast<uint32_t>(static_cast<uint64_t>(port) >> 32);
-}
-template <std::size_t N> void get(const VlWide<N>& port, uint32_t* words) {
-    std::memcpy(words, port.data(), 4 * N);
-}
-template <typename Port> constexpr int words_of() { return (sizeof(Port) + 3) / 4; }
 
 // TKEEP is there in units whose rows may end inside a beat.
 template <typename Top, typename = void> struct Keep {
@@ -98,16 +84,14 @@ template <typename Top, typename = void> struct Keep {
     static void get_out(const Top&, uint32_t*) {}
 };
 template <typename Top> struct Keep<Top, std::void_t<decltype(std::declval<Top>().s_axis_tkeep)>> {
-    static constexpr int words = words_of<std::remove_reference_t<decltype(std::declval<Top>().s_axis_tkeep)>>();
+    static constexpr int words = words_of<decltype(std::declval<Top>().s_axis_tkeep)>();
     static void put_in(Top& top, const uint32_t* bits) { put(top.s_axis_tkeep, bits); }
     static void get_out(const Top& top, uint32_t* bits) { get(top.m_axis_tkeep, bits); }
 };
 constexpr int KEEP_WORDS = Keep<Vropewalk>::words;
 
-using Data = std::remove_reference_t<decltype(std::declval<Vropewalk>().s_axis_tdata)>;
-using Token = std::remove_reference_t<decltype(std::declval<Vropewalk>().s_axis_token_tdata)>;
-constexpr int DATA_WORDS = words_of<Data>();
-constexpr int TOKEN_WORDS = words_of<Token>();
+constexpr int DATA_WORDS = words_of<decltype(std::declval<Vropewalk>().s_axis_tdata)>();
+constexpr int TOKEN_WORDS = words_of<decltype(std::declval<Vropewalk>().s_axis_token_tdata)>();
 
 bool offers(Source& source, int64_t clock) {
     if (source.offered) return true;
@@ -130,6 +114,7 @@ struct Bench {
     VerilatedContext context;
     Vropewalk top{&context};
     std::string message;
+    ReadMemory<Vropewalk> memory;
     bool held = false;          // the output was offered and not taken in the clock before
     uint32_t words[DATA_WORDS], held_words[DATA_WORDS];
     uint32_t keep[KEEP_WORDS + 1] = {}, held_keep[KEEP_WORDS + 1] = {};
@@ -152,6 +137,7 @@ struct Bench {
         top.s_axil_arvalid = 0;
         top.s_axil_bready = 0;
         top.s_axil_rready = 0;
+        memory.reset(top);
         held = false;
         top.eval();  // with the clock low, or the next edge is none
         for (int64_t clock = 0; clock < clocks; ++clock) {
@@ -186,8 +172,10 @@ struct Bench {
         top.m_axis_tready = 1;
         held = false;
         ask(top, run.host, INT64_MAX);
+        memory.offer(top, run.reads);
         top.eval();
-        const Status status = answered(top, run.host, -1);
+        Status status = memory.take(top, run.reads);
+        if (status == RUNNING) status = answered(top, run.host, -1);
         edge();
         return status;
     }
@@ -207,6 +195,7 @@ struct Bench {
         top.s_axis_token_tvalid = run.token.offered;
         top.s_axis_tvalid = run.data.offered;
         top.m_axis_tready = ready;
+        memory.offer(top, run.reads);
         top.eval();
 
         const int64_t before = run.token.taken + run.data.taken + run.given;
@@ -215,6 +204,7 @@ struct Bench {
         settle(run.token, top.s_axis_token_tready);
         settle(run.data, top.s_axis_tready);
         Status status = output(run, ready);
+        if (status == RUNNING) status = memory.take(top, run.reads);
         if (status == RUNNING) status = answered(top, run.host, run.clock);
         if (status != RUNNING) return status;
         edge();

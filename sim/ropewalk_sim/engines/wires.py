@@ -1,35 +1,44 @@
-"""Elements to the words on the data ports, and back: PORTS.md, "Data".
+"""The rotary engine's streams in octets, and back: PORTS.md, "Data".
 
-An element lies in a container of 8, 16 or 32 bits, element 0 lowest; a beat is its containers in a row. On the way
-to a simulator a beat is cut into 32-bit words, the last one padded with zeros.
+An element lies in a container of 8, 16 or 32 bits, element 0 lowest; a beat is its containers in a row.
 """
+
+from dataclasses import replace
 
 import numpy as np
 from ropewalk.design import Design
+from ropewalk_sim.beats import Script, StreamInput, StreamOutput
+from ropewalk_sim.units.streams import UnitInput, UnitOutput, from_octets, to_octets
 
 
-def containers(design: Design, data: np.ndarray) -> np.ndarray:
-    """Unsigned containers ``[beats, 2 * lanes]`` from elements ``int64 [beats, 2 * lanes]``, each cut to its bits."""
-    return np.ascontiguousarray(data).astype(f"<u{design.container_bits // 8}")
+def input_octets(design: Design, stream: StreamInput) -> UnitInput:
+    """``stream``, whose elements are cut to their containers, in octets. Raises ``ValueError`` if it is not as wide."""
+    stream.check(design)
+    data = to_octets(stream.data, design.container_bits)
+    return UnitInput(
+        descriptors=stream.descriptors,
+        data=data,
+        keep=np.broadcast_to(True, data.shape),
+        tid=stream.tid,
+        last=stream.last,
+    )
 
 
-def elements(design: Design, octets: np.ndarray) -> np.ndarray:
-    """Elements ``int64 [beats, 2 * lanes]`` from ``uint8 [beats, octets]``, the containers read as signed."""
-    return np.ascontiguousarray(octets).view(f"<i{design.container_bits // 8}").astype(np.int64)
+def script_octets(design: Design, script: Script[StreamInput] | None) -> Script[UnitInput]:
+    """``script`` with what it interrupts in octets."""
+    if script is None:
+        return Script()
+    interrupted = None if script.interrupted is None else input_octets(design, script.interrupted)
+    return replace(script, interrupted=interrupted)  # type: ignore[arg-type]  (the stream's type changes with it)
 
 
-def pack_words(design: Design, data: np.ndarray) -> np.ndarray:
-    """``uint32 [beats, words]`` from elements ``int64 [beats, 2 * lanes]``."""
-    octets = containers(design, data).view(np.uint8)
-    return np.ascontiguousarray(np.pad(octets, ((0, 0), (0, -octets.shape[1] % 4)))).view("<u4")
-
-
-def unpack_words(design: Design, words: np.ndarray) -> np.ndarray:
-    """Elements ``int64 [beats, 2 * lanes]`` from ``uint32 [beats, words]``."""
-    octets = np.ascontiguousarray(words, "<u4").view(np.uint8)
-    return elements(design, octets[:, : design.elements * design.container_bits // 8])
-
-
-def data_words(design: Design) -> int:
-    """32-bit words of a beat."""
-    return -(-design.elements * design.container_bits // 32)
+def output_elements(design: Design, output: UnitOutput) -> StreamOutput:
+    """``output`` in elements."""
+    return StreamOutput(
+        data=from_octets(output.data, design.container_bits),
+        tid=output.tid,
+        last=output.last,
+        user=output.user,
+        before=None if output.before is None else output_elements(design, output.before),
+        **output.figures(),
+    )

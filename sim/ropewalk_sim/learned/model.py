@@ -1,14 +1,13 @@
 """The fixed-point model of the learned-table adder: in every bit what the hardware gives (``docs/learned.md``)."""
 
-from typing import Any, cast
-
 import numpy as np
 from ropewalk.designs.learned import LearnedDesign
+from ropewalk.gateware.units.layouts import MASKED, PASS
 from ropewalk.tables.learned import Words
-from ropewalk_sim.framing import frame
+from ropewalk_sim.units.row_model import frame_rows, output_of, within_token
+from ropewalk_sim.units.rows import RowInput, RowOutput
 
 from .rows import token_rows
-from .stream import MASKED, PASS, LearnedInput, LearnedOutput
 
 
 def add_words(design: LearnedDesign, elements: np.ndarray, words: np.ndarray) -> np.ndarray:
@@ -25,20 +24,20 @@ def add_words(design: LearnedDesign, elements: np.ndarray, words: np.ndarray) ->
 def run_model(
     design: LearnedDesign,
     words: Words,
-    stream: LearnedInput,
+    stream: RowInput,
     *,
     offset: int | None = None,
     masked_row: int | None = None,
     unreadable: np.ndarray | None = None,
-) -> LearnedOutput:
+) -> RowOutput:
     """What the unit of ``design`` with the table ``words`` gives for ``stream``.
 
     ``offset`` and ``masked_row`` are the registers, by default as after reset; ``unreadable`` (``bool [rows, beats per
     token]``) says which beats of the table outside answer with an error. Raises ``EngineError`` if the stream goes on
     after its last token.
     """
-    stream.check(design)
-    framing = frame(cast(Any, design), cast(Any, stream))
+    framed = frame_rows(design, stream)
+    token, beat, elements, inside = framed.framing.token, framed.framing.beat, framed.elements, framed.inside
     flags = stream.descriptors[:, 0] >> 8 & 0xFF
     position = stream.descriptors[:, 1].astype(np.int64)
     row, missing = token_rows(design, position, flags & MASKED != 0, offset=offset, masked_row=masked_row)
@@ -46,35 +45,17 @@ def run_model(
     failed = missing & ~passed
     added = ~missing & ~passed
     row = np.where(added, row, 0)
-    lanes, beats, token = design.lanes, design.beats_per_token, framing.token
+    gap = design.beats_per_token * design.lanes - design.dimension
+    padded = np.pad(words, ((0, 0), (0, gap))).reshape(-1, design.beats_per_token, design.lanes)
 
-    whole = design.data_width
-    elements = stream.data[framing.source]
-    elements = ((elements & ((1 << whole) - 1)) ^ (1 << (whole - 1))) - (1 << (whole - 1))
-    padded = np.pad(words, ((0, 0), (0, beats * lanes - design.geometry.dimension))).reshape(-1, beats, lanes)
-    inside = np.arange(lanes) < np.where(framing.beat == beats - 1, design.last_lanes, lanes)[:, None]
-    keep = stream.keep[framing.source]
-
-    error = framing.error | failed[token] | within_token(token, (keep != inside).any(axis=1))
+    error = failed[token]
     take = added[token]
     if unreadable is not None:
-        lost = within_token(token, take & unreadable[row[token], framing.beat])
-        error |= lost
+        lost = within_token(token, take & unreadable[row[token], beat])
+        error = error | lost
         take &= ~lost
     data = elements.copy()
     some = np.flatnonzero(take)
-    sums = add_words(design, elements[some], padded[row[token[some]], framing.beat[some]])
+    sums = add_words(design, elements[some], padded[row[token[some]], beat[some]])
     data[some] = np.where(inside[some], sums, elements[some])
-    tags = (stream.descriptors[:, 0] >> 16).astype(np.uint8)
-    return LearnedOutput(data=data, tid=tags[token], last=framing.last, error=error, keep=keep & inside)
-
-
-def within_token(token: np.ndarray, seen: np.ndarray) -> np.ndarray:
-    """For every beat whether ``seen`` held at it or at an earlier beat of its token."""
-    total = np.cumsum(seen)
-    first = np.flatnonzero(np.diff(token, prepend=-1))
-    before = np.zeros(len(token), np.int64)
-    if len(token):
-        counts = np.diff(np.append(first, len(token)))
-        before = np.repeat(total[first] - seen[first], counts)
-    return total > before
+    return output_of(stream, framed, data, error)

@@ -2,8 +2,8 @@
 
 import numpy as np
 from ropewalk.designs.learned import LearnedDesign
-
-from .stream import MASKED, PASS, LearnedInput, descriptors_of, whole_tokens
+from ropewalk.gateware.units.layouts import MASKED, PASS
+from ropewalk_sim.units.rows import RowInput, descriptors_of, whole_tokens
 
 WELL, SHORT, LONG, FOREIGN, KEEP = range(5)
 """What is done to a token's packet: nothing; ended early; too long; another's packet before it; another TKEEP."""
@@ -37,7 +37,7 @@ def random_elements(design: LearnedDesign, tokens: int, random: np.random.Genera
     return x
 
 
-def random_stream(design: LearnedDesign, tokens: int, seed: int, *, faults: float = 0.0) -> LearnedInput:
+def random_stream(design: LearnedDesign, tokens: int, seed: int, *, faults: float = 0.0) -> RowInput:
     """``tokens`` tokens; of their packets the share ``faults`` does not fit, in one of the four ways."""
     random = np.random.default_rng(seed)
     whole = whole_tokens(design, random_descriptors(design, tokens, random), random_elements(design, tokens, random))
@@ -45,7 +45,7 @@ def random_stream(design: LearnedDesign, tokens: int, seed: int, *, faults: floa
         return whole
     per, lanes = design.beats_per_token, design.lanes
     kinds = [SHORT] * (per > 1) + [LONG, FOREIGN] + [KEEP] * (design.has_keep and lanes > 1)
-    pieces: list[LearnedInput] = []
+    pieces: list[RowInput] = []
     for token in range(tokens):
         part = slice(token * per, (token + 1) * per)
         data, keep, tag = whole.data[part], whole.keep[part].copy(), whole.tid[part][0]
@@ -69,14 +69,14 @@ def random_stream(design: LearnedDesign, tokens: int, seed: int, *, faults: floa
         pieces.append(_piece(whole, data, tag, keep, last))
     names = ("data", "tid", "last", "keep")
     joined = {name: np.concatenate([getattr(piece, name) for piece in pieces]) for name in names}
-    return LearnedInput(descriptors=whole.descriptors, **joined)
+    return RowInput(descriptors=whole.descriptors, **joined)
 
 
 def _piece(
-    whole: LearnedInput, data: np.ndarray, tag: int, keep: np.ndarray | None = None, last: np.ndarray | None = None
-) -> LearnedInput:
+    whole: RowInput, data: np.ndarray, tag: int, keep: np.ndarray | None = None, last: np.ndarray | None = None
+) -> RowInput:
     beats = len(data)
-    return LearnedInput(
+    return RowInput(
         descriptors=whole.descriptors,
         data=data.astype(np.int64),
         tid=np.full(beats, tag, np.uint8),

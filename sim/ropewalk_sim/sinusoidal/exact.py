@@ -48,12 +48,3 @@ def exact_elements(frequencies: Sequence[Any], dimension: int, *, half: bool, ro
         made[:, 0 : 2 * n : 2] = sine
         made[:, 1 : 2 * cosine.shape[1] : 2] = cosine
     return made
-
-
-def error_lsb(
-    x: NDArray[np.int64], result: NDArray[np.int64], encoding: NDArray[np.float64], *, fraction_bits: int, width: int
-) -> NDArray[np.float64]:
-    """How far results are from the exact sums, in LSB, where a word of ``width`` bits can hold those; 0 elsewhere."""
-    exact = x + np.ldexp(encoding, fraction_bits)
-    inside = (exact >= -(2 ** (width - 1))) & (exact <= 2 ** (width - 1) - 1)
-    return np.where(inside, result - exact, 0.0)

@@ -1,7 +1,5 @@
 """The fixed-point model of the sinusoidal adder: in every bit what the hardware gives (``docs/sinusoidal.md``)."""
 
-from typing import Any, cast
-
 import numpy as np
 from numpy.typing import ArrayLike
 from ropewalk.design import AMPLITUDE
@@ -9,11 +7,9 @@ from ropewalk.designs.sinusoidal import SinusoidalDesign
 from ropewalk.gateware.units.layouts import MASKED, PASS
 from ropewalk.tables.sinusoidal_words import slot_steps
 from ropewalk.tables.steps import amplitude_word
-from ropewalk_sim.framing import frame
 from ropewalk_sim.model import CHUNK_PAIRS, Words, convert, magnitude_format, magnitudes
-from ropewalk_sim.stream_model import wrap
-
-from .stream import SinusoidalInput, SinusoidalOutput
+from ropewalk_sim.units.row_model import frame_rows, output_of
+from ropewalk_sim.units.rows import RowInput, RowOutput
 
 
 def encodings(design: SinusoidalDesign, rows: ArrayLike) -> Words:
@@ -59,11 +55,6 @@ def _sine_cosine(design: SinusoidalDesign, phase: np.ndarray) -> tuple[Words, Wo
     return convert(sine, fraction_bits, design.encoding), convert(cosine, fraction_bits, design.encoding)
 
 
-def add_encodings(design: SinusoidalDesign, x: ArrayLike, rows: ArrayLike) -> Words:
-    """``saturate(x + encoding)`` for ``x`` ``[n, dimension]`` and the numbers of the rows ``[n]``."""
-    return np.clip(np.asarray(x) + encodings(design, rows), design.data.minimum, design.data.maximum)
-
-
 def token_rows(
     design: SinusoidalDesign, descriptors: np.ndarray, offset: int = 0
 ) -> tuple[Words, np.ndarray, np.ndarray]:
@@ -81,7 +72,7 @@ def token_rows(
     return row, ~(error | passed | zero), error
 
 
-def run_model(design: SinusoidalDesign, stream: SinusoidalInput, *, offset: int = 0) -> SinusoidalOutput:
+def run_model(design: SinusoidalDesign, stream: RowInput, *, offset: int = 0) -> RowOutput:
     """What the unit of ``design`` gives for ``stream``; ``offset`` is the register.
 
     Raises
@@ -89,15 +80,9 @@ def run_model(design: SinusoidalDesign, stream: SinusoidalInput, *, offset: int 
     EngineError
         If the stream goes on after its last token.
     """
-    stream.check(design)
-    framing = frame(cast(Any, design), cast(Any, stream))
+    framed = frame_rows(design, stream)
+    token, beat, elements = framed.framing.token, framed.framing.beat, framed.elements
     row, added, failed = token_rows(design, stream.descriptors, offset)
-    token, beat = framing.token, framing.beat
-    elements = wrap(stream.data[framing.source], design.data_width)
-    inside = np.arange(design.lanes) < np.where(
-        beat == design.beats_per_token - 1, design.last_lanes, design.lanes
-    ).reshape(-1, 1)
-    keep = stream.keep[framing.source]
     gap = design.beats_per_token * design.lanes - design.dimension
     data = elements.copy()
     # Token by token in stretches, which bounds the memory of the rows.
@@ -111,14 +96,4 @@ def run_model(design: SinusoidalDesign, stream: SinusoidalInput, *, offset: int 
         some = np.flatnonzero(place[token[beats]] >= 0) + beats.start
         sums = elements[some] + made[place[token[some]], beat[some]]
         data[some] = np.clip(sums, design.data.minimum, design.data.maximum)
-    error = framing.error | failed[token] | within_token(token, (keep != inside).any(axis=1))
-    tags = (stream.descriptors[:, 0] >> 16).astype(np.uint8)
-    return SinusoidalOutput(data=data, tid=tags[token], last=framing.last, error=error, keep=keep & inside)
-
-
-def within_token(token: np.ndarray, seen: np.ndarray) -> np.ndarray:
-    """For every beat whether ``seen`` held at it or at an earlier beat of its token."""
-    total = np.cumsum(seen)
-    first = np.flatnonzero(np.diff(token, prepend=-1))
-    before = np.repeat(total[first] - seen[first], np.diff(np.append(first, len(token))))
-    return total > before
+    return output_of(stream, framed, data, failed[token])

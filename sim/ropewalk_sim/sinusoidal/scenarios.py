@@ -9,8 +9,7 @@ from ropewalk.gateware.sinusoidal.registers import UNIT
 from ropewalk.geometry.sinusoidal import Layout, SinusoidalGeometry, paper_frequencies, timescale_frequencies
 from ropewalk.tables.sinusoidal_words import slot_load_words
 from ropewalk_sim.registers import BUSY, COUNTERS, SCANNING, SNAPSHOT, Access, address_of
-
-from .stream import SinusoidalInput, descriptors_of, whole_tokens
+from ropewalk_sim.units.rows import RowInput, descriptors_of, whole_tokens
 
 FORMS: dict[str, tuple[Layout, Callable[[int], tuple[float, ...]]]] = {
     "paper": ("interleaved", paper_frequencies),
@@ -35,7 +34,7 @@ def design_of(form: str, dimension: int, *, max_position: int = 1 << 20, **optio
     return SinusoidalDesign(geometry=geometry, **options)
 
 
-def mixed_tokens(design: SinusoidalDesign, tokens: int, seed: int) -> SinusoidalInput:
+def mixed_tokens(design: SinusoidalDesign, tokens: int, seed: int) -> RowInput:
     """Tokens at all kinds of positions, elements of the full range: borders, errors and flags are among them."""
     rng = np.random.default_rng(seed)
     limit = design.limit
@@ -50,7 +49,7 @@ def mixed_tokens(design: SinusoidalDesign, tokens: int, seed: int) -> Sinusoidal
     return whole_tokens(design, descriptors, x)
 
 
-def faulty(stream: SinusoidalInput, design: SinusoidalDesign, seed: int, *, sendable: bool = False) -> SinusoidalInput:
+def faulty(stream: RowInput, design: SinusoidalDesign, seed: int, *, sendable: bool = False) -> RowInput:
     """``stream`` with packets that do not fit: cut short, run on, with beats of another tag, without bytes they need.
 
     ``sendable``: only what cocotbext-axi's source can send, whose packets end with TLAST and have gaps nowhere.
@@ -86,7 +85,7 @@ def faulty(stream: SinusoidalInput, design: SinusoidalDesign, seed: int, *, send
             keep[place, 1:] = False
         if sendable and not row[2]:
             keep[place] = True
-    return SinusoidalInput(
+    return RowInput(
         descriptors=stream.descriptors,
         data=stream.data[number],
         tid=np.array([row[1] for row in rows], np.uint8),

@@ -11,8 +11,8 @@ from functools import lru_cache
 import numpy as np
 from ropewalk.design import Design
 from ropewalk_sim.beats import StreamInput
-from ropewalk_sim.engines.wires import containers, elements
 from ropewalk_sim.stream_model import run_model
+from ropewalk_sim.units.streams import from_octets, to_octets
 
 from .history import Settings
 from .layouts import Content, Layout
@@ -147,10 +147,10 @@ def _design(layout: Layout, content: Content, heads: tuple[int, int, int]) -> De
 def unpack(design: Design, words: np.ndarray) -> np.ndarray:
     """Elements ``int64 [beats, 2 * lanes]`` of beats ``uint64 [beats]``."""
     octets = np.ascontiguousarray(words, "<u8").view(np.uint8).reshape(-1, 8)
-    return elements(design, octets[:, : design.elements * design.container_bits // 8])
+    return from_octets(octets[:, : design.elements * design.container_bits // 8], design.container_bits)
 
 
 def pack(design: Design, data: np.ndarray) -> np.ndarray:
     """Beats ``uint64 [beats]`` of elements ``int64 [beats, 2 * lanes]``."""
-    octets = containers(design, data).view(np.uint8)
+    octets = to_octets(data, design.container_bits)
     return np.pad(octets, ((0, 0), (0, 8 - octets.shape[1]))).reshape(-1).view("<u8")

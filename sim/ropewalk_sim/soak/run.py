@@ -1,9 +1,7 @@
 """Starts a soak in a simulator and checks its notes while it goes on."""
 
 import json
-import os
 import shutil
-import signal
 import subprocess
 import tempfile
 from collections.abc import Callable
@@ -14,7 +12,7 @@ from typing import Any
 import numpy as np
 from ropewalk.emit.folder import write_design_folder
 from ropewalk_sim.engines import quiet_clocks
-from ropewalk_sim.engines.cosim import CocotbVerilatorEngine, IcarusEngine, cocotb_command, cocotb_environment
+from ropewalk_sim.engines.cocotb_runner import CocotbVerilatorRunner, IcarusRunner, simulation
 from ropewalk_sim.engines.toolchain import read_verilog, tail
 from ropewalk_sim.errors import EngineError
 from ropewalk_sim.registers import SILENCE_CLOCKS, address_of
@@ -24,7 +22,7 @@ from .layouts import LOADED_SLOTS, RESET_HEADS, SLOTS, Layout, load_words
 from .plan import LONGEST_PAUSE
 from .wrapper import TOP, wrapper
 
-SIMULATORS = {"icarus": IcarusEngine, "verilator": CocotbVerilatorEngine}
+SIMULATORS = {"icarus": IcarusRunner, "verilator": CocotbVerilatorRunner}
 CHUNK_BEATS = 10_000
 POLL_SECONDS = 0.5
 SILENT_SECONDS = 1200
@@ -89,29 +87,18 @@ def soak(
         if folder is None:
             folder = place / "design"
             write_design_folder(layout.design, folder)
-        engine = SIMULATORS[simulator](folder)
-        build = engine.build(wrapper(read_verilog(folder).decode()), TOP)
+        runner = SIMULATORS[simulator](folder)
+        build = runner.build(wrapper(read_verilog(folder).decode()), TOP)
         job = place / "job"
         job.mkdir()
         for rom in folder.glob("*.hex"):
             shutil.copy(rom, job)
         (job / "job.json").write_text(json.dumps(job_of(layout, beats=beats, seed=seed, chunk_beats=chunk_beats)))
-        order = {"action": "test", "simulator": engine.simulator, "target": str(build), "folder": str(job),
-                 "arguments": engine.plusargs(seed), "module": "ropewalk_sim.soak.bench", "top": TOP}  # fmt: skip
+        order = runner.order(build, job, seed, module="ropewalk_sim.soak.bench", top=TOP)
         checker = Checker(layout)
         log = job / "log"
-        with log.open("wb") as file:
-            process = subprocess.Popen(
-                cocotb_command(order), cwd=job, env=cocotb_environment(), stdin=subprocess.DEVNULL, stdout=file,
-                stderr=subprocess.STDOUT, start_new_session=True,
-            )  # fmt: skip
-            try:
-                _follow(process, job, log, checker, beats, progress)
-            finally:
-                # The simulator is the runner's child: both end here, also where the user interrupts.
-                if process.poll() is None:
-                    os.killpg(process.pid, signal.SIGKILL)
-                    process.wait()
+        with simulation(order, job, log) as process:
+            _follow(process, job, log, checker, beats, progress)
         return _report(job, log, checker)
 
 

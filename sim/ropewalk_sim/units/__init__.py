@@ -1,4 +1,5 @@
-"""Benches for the units beside the rotary engine: any emitted top with the same five ports, beat for beat in octets.
+"""Benches for any emitted top, beat for beat in octets, and what the units beside the rotary engine have in common.
 
-A unit's own package turns its arrays into a :class:`~.streams.UnitInput` and its :class:`~.streams.UnitOutput` back.
+The rotary engine's own engines and each unit's package turn their arrays into a :class:`~.streams.UnitInput`, and a
+:class:`~.streams.UnitOutput` back.
 """

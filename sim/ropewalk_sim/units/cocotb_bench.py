@@ -1,8 +1,9 @@
-"""The cocotb bench of units: one job's streams through an emitted top, by cocotbext-axi's sources and sink.
+"""The cocotb bench: one job's streams through an emitted top, by cocotbext-axi's own ends of each port.
 
-It runs inside the simulator's process, in a job folder that :mod:`.cosim` made. As in
-:mod:`ropewalk_sim.engines.cocotb_bench`, a monitor looks at all streams in the middle of each clock, and what the sink
-received must be what the monitor saw.
+It runs inside the simulator's process, in a job folder that :mod:`.cosim` made: ``job.npz`` and ``job.json`` in,
+``result.npz`` and ``result.json`` out. Beside the sink, a monitor looks at all streams in the middle of each clock,
+where everything has settled: it counts clocks, watches the protocol, and keeps every beat, those before a reset
+included. What the sink received must be what the monitor saw.
 """
 
 import json
@@ -15,7 +16,12 @@ import numpy as np
 from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge, RisingEdge
 from cocotbext.axi import AxiLiteBus, AxiLiteMaster, AxiStreamBus, AxiStreamFrame, AxiStreamSink, AxiStreamSource
-from ropewalk_sim.engines.cocotb_bench import Fault, Host, pauses
+from ropewalk_sim.engines.cocotb_host import Fault, Host, pauses
+
+from .cocotb_memory import SlowRam
+from .waiting import what_waits
+
+PROGRESS_CLOCKS = 1000
 
 
 @cocotb.test()
@@ -23,19 +29,19 @@ async def run_job(dut: Any) -> None:
     """Run the job in the current directory. A fault of the unit is a result; only one of the bench fails the test."""
     job = json.loads(Path("job.json").read_text())
     arrays = np.load("job.npz")
-    bench = Bench(dut, job)
+    bench = Bench(dut, job, arrays)
     results: dict[str, dict[str, Any]] = {}
     try:
         await bench.reset(2)
         if "interrupted_data" in arrays:
             await bench.host.run(job["interrupted_registers"])
-            bench.begin(arrays, "interrupted_")
-            results["before"] = await bench.watch(job["interrupted_clocks"], 0, [])
+            bench.begin(arrays, "interrupted_", {})
+            results["before"] = await bench.watch(job["interrupted_clocks"])
             await bench.reset(job["reset_clocks"])
         await bench.host.run(job["registers"])
         await RisingEdge(dut.aclk)
-        bench.begin(arrays, "")
-        results["run"] = await bench.watch(None, job["output_start"], job["meanwhile"])
+        bench.begin(arrays, "", job)
+        results["run"] = await bench.watch(None)
         bench.compare_sink(results["run"]["beats"])
     except Fault as fault:
         Path("result.json").write_text(json.dumps({"fault": f"in clock {bench.clock}: {fault}"}))
@@ -46,13 +52,14 @@ async def run_job(dut: Any) -> None:
 
 
 class Bench:
-    """Sources, sink and monitor around ``dut``."""
+    """Sources, sink, memory and monitor around ``dut``."""
 
-    def __init__(self, dut: Any, job: dict[str, Any]) -> None:
+    def __init__(self, dut: Any, job: dict[str, Any], arrays: Any) -> None:
         self.dut, self.job, self.clock = dut, job, 0
         dut.aresetn.value = 0
+        # No pragma of the clock's implementation: cocotb picks the fast one.
         Clock(dut.aclk, 10, unit="ns").start()
-        common = {"clock": dut.aclk, "reset": dut.aresetn, "reset_active_level": False}
+        common: dict[str, Any] = {"clock": dut.aclk, "reset": dut.aresetn, "reset_active_level": False}
         self.token = AxiStreamSource(AxiStreamBus.from_prefix(dut, "s_axis_token"), byte_size=32, **common)
         self.has_keep = hasattr(dut, "m_axis_tkeep")
         octets = {} if self.has_keep else {"byte_size": 8}  # TKEEP says it by itself
@@ -61,6 +68,9 @@ class Bench:
         master = AxiLiteMaster(AxiLiteBus.from_prefix(dut, "s_axil"), **common)
         self.host = Host(master, job["registers_stall"], job["seed"], job["most_polls"], job["silence_clocks"])
         self.octets = len(dut.m_axis_tdata) // 8
+        self.ram = None
+        if "image" in arrays:
+            self.ram = SlowRam(self, job, arrays["image"], arrays["unreadable"], **common)
 
     async def reset(self, clocks: int) -> None:
         """Hold reset for ``clocks`` rising edges, and forget what was to be sent."""
@@ -72,15 +82,17 @@ class Bench:
                 raise Fault("m_axis_tvalid was high in reset")
         for stream in (self.token, self.data, self.sink):
             stream.clear()
+        if self.ram is not None:
+            self.ram.forget()
         await RisingEdge(self.dut.aclk)
         self.dut.aresetn.value = 1
 
-    def begin(self, arrays: Any, prefix: str) -> None:
-        """Queue the streams whose names begin with ``prefix``, and set the pauses."""
+    def begin(self, arrays: Any, prefix: str, script: dict[str, Any]) -> None:
+        """Queue the streams whose names begin with ``prefix``, and set the pauses; ``script`` says when they start."""
         descriptors, data, keep, tid, last = (
             arrays[prefix + name] for name in ("descriptors", "data", "keep", "tid", "last")
         )
-        self.beats, self.tokens = len(data), len(descriptors)
+        self.beats, self.tokens, self.script = len(data), len(descriptors), script
         if self.tokens:
             self.token.send_nowait(AxiStreamFrame(descriptors.reshape(-1).tolist()))
         ends = (np.flatnonzero(last) + 1).tolist()
@@ -91,12 +103,11 @@ class Bench:
             self.data.send_nowait(frame)
         for name, stream in (("token", self.token), ("data", self.data), ("output", self.sink)):
             generator = random.Random(f"{self.job['seed']} {name}")
-            share = self.job[name]
-            start = self.job["output_start"] if name == "output" and not prefix else 0
+            start, share = script.get(f"{name}_start", 0), self.job[name]
             stream.set_pause_generator(pauses(generator, start, share) if start or share else None)
             stream.pause = start > 0
 
-    async def watch(self, clocks: int | None, start: int, meanwhile: list[dict[str, Any]]) -> dict[str, Any]:
+    async def watch(self, clocks: int | None) -> dict[str, Any]:
         """Look at every clock until ``clocks`` have passed or, with ``None``, the unit is done; what was seen.
 
         Raises
@@ -117,6 +128,8 @@ class Bench:
         payload = [dut.m_axis_tdata, dut.m_axis_tid, dut.m_axis_tlast, dut.m_axis_tuser]
         payload += [dut.m_axis_tkeep] if self.has_keep else []
         self.clock = self.host.clock = 0
+        starts = [self.script.get(f"{name}_start", 0) for name in ("token", "data", "output")]
+        meanwhile = self.script.get("meanwhile", [])
         hosting = cocotb.start_soon(self.host.run(meanwhile)) if meanwhile else None
         while clocks is None or self.clock < clocks:
             await FallingEdge(dut.aclk)
@@ -132,11 +145,13 @@ class Bench:
                             first_data = self.clock
                     else:
                         waits[name] += 1
+            if self.ram is not None:
+                self.ram.look()
             output_ready = bool(dut.m_axis_tready.value)
             if dut.m_axis_tvalid.value:
                 now = known(payload)
                 if held not in (None, now):
-                    raise Fault("the payload of m_axis changed before it was taken")
+                    raise Fault("the payload of m_axis changed before the beat was taken")
                 held = None if output_ready else now
                 waits["output"] += not output_ready
                 if output_ready:
@@ -151,15 +166,15 @@ class Bench:
             hosted = hosting is None or hosting.done()
             if hosting is not None and hosted:
                 hosting.result()  # raises what it raised
-            idle = 0 if moved or self.clock < start or not hosted else idle + 1
+            idle = 0 if moved or self.clock < max(starts) or not hosted else idle + 1
             quiet = 0 if moved or taken != total or not hosted else quiet + output_ready
             if clocks is None and quiet >= self.job["quiet_limit"]:
                 break
             if clocks is None and idle >= self.job["hang_limit"]:
-                raise Fault(
-                    f"nothing moved for {self.job['hang_limit']} clocks: {taken} of {total} were taken, {len(seen)} "
-                    "beats came out"
-                )
+                waiting = what_waits(*((taken[name], total[name]) for name in ("token", "data")), given=len(seen))
+                raise Fault(f"nothing moved for {self.job['hang_limit']} clocks: {waiting}")
+            if self.clock % PROGRESS_CLOCKS == 0:
+                Path("progress").write_text(str(taken["data"]))
             self.clock += 1
             self.host.clock = self.clock
         self.host.clock = -1
@@ -172,6 +187,7 @@ class Bench:
             "last_output_clock": last_output,
             "early_tokens": early or 0,
             **{f"{name}_waits": count for name, count in waits.items()},
+            "bursts": [] if self.ram is None else self.ram.bursts,
         }
 
     def arrays(self, seen: list[tuple[int, ...]]) -> dict[str, np.ndarray]:

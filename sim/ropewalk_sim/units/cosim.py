@@ -1,4 +1,8 @@
-"""A unit's emitted Verilog in Icarus or Verilator under cocotb; the bench in the simulator is :mod:`.cocotb_bench`."""
+"""An emitted top in Icarus or Verilator under cocotb; the bench in the simulator is :mod:`.cocotb_bench`.
+
+Each run is a job in a temporary folder, where the memory files can be found, in a process of its own. Much slower than
+the ``verilator`` engine, and independent of it.
+"""
 
 import json
 import tempfile
@@ -7,13 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from ropewalk_sim.beats import Stalls
+from ropewalk_sim.beats import Script, Stalls
 from ropewalk_sim.engines import HANG_CLOCKS, QUIET_CLOCKS, Progress
-from ropewalk_sim.engines.cosim import CocotbVerilatorEngine, IcarusEngine
+from ropewalk_sim.engines.cocotb_runner import CocotbRunner, CocotbVerilatorRunner, IcarusRunner
 from ropewalk_sim.errors import EngineError
 from ropewalk_sim.registers import MOST_POLLS, SILENCE_CLOCKS, Answer
 
-from .script import UnitScript
+from .read_memory import ReadMemory
 from .streams import UnitInput, UnitOutput
 
 BENCH = "ropewalk_sim.units.cocotb_bench"
@@ -22,51 +26,67 @@ BENCH = "ropewalk_sim.units.cocotb_bench"
 class _UnitCocotb:
     """What the two have in common. Every packet of an input must end with TLAST: the source can send no other."""
 
-    engine: type[IcarusEngine] | type[CocotbVerilatorEngine]
+    runner: type[CocotbRunner]
 
     def __init__(self, folder: Path) -> None:
-        # The build and the runner know no design; the rest of the rotary engine's class is not used.
-        self._runner: Any = object.__new__(self.engine)
-        self._runner._folder = Path(folder).absolute()
+        self._runner = self.runner(folder)
 
     def run(
         self,
         stream: UnitInput,
         *,
         stalls: Stalls | None = None,
-        script: UnitScript | None = None,
+        script: Script[UnitInput] | None = None,
         progress: Progress | None = None,
+        memory: ReadMemory | None = None,
+        quiet_clocks: int = QUIET_CLOCKS,
     ) -> UnitOutput:
-        """Run ``stream`` through the simulated Verilog. Raises ``EngineError`` if it hangs or breaks the protocol."""
-        stalls, script = stalls or Stalls(), script or UnitScript()
+        """Run ``stream`` through the simulated Verilog; ``memory`` is what its read master finds, where it has one.
+
+        A run ends ``quiet_clocks`` after the last beat.
+
+        Raises
+        ------
+        EngineError
+            If it cannot be built, hangs, or breaks the protocol.
+        ValueError
+            For what cocotbext-axi's source cannot send: a last beat without TLAST; and an interruption without reset.
+        """
+        stalls, script = stalls or Stalls(), script or Script()
         if script.interrupted is not None and not script.reset_clocks:
-            raise ValueError("cocotb's sources cannot take back what they offer: give a reset of a clock or more")
+            raise ValueError(
+                f"the {self._runner.name} engine cannot take back what it offers: give a reset of a clock or more"
+            )
         runner = self._runner
         build = runner.build()
         with tempfile.TemporaryDirectory(prefix="ropewalk-") as name:
             job = Path(name)
-            for memory in runner._folder.glob("*.hex"):
-                (job / memory.name).symlink_to(memory)
-            _write_job(job, stream, stalls, script)
-            order = {"action": "test", "simulator": runner.simulator, "target": str(build), "folder": str(job),
-                     "arguments": runner.plusargs(stalls.seed), "module": BENCH}  # fmt: skip
-            runner._simulate(job, order, stream.beats, progress)
+            runner.link_memories(job)
+            _write_job(job, stream, stalls, script, memory, quiet_clocks)
+            runner.simulate(job, runner.order(build, job, stalls.seed, module=BENCH), stream.beats, progress)
             return _read_result(job, runner.name)
 
 
 class UnitIcarus(_UnitCocotb):
     """In Icarus Verilog."""
 
-    engine = IcarusEngine
+    runner = IcarusRunner
 
 
 class UnitCocotbVerilator(_UnitCocotb):
     """In Verilator, under cocotb."""
 
-    engine = CocotbVerilatorEngine
+    runner = CocotbVerilatorRunner
 
 
-def _write_job(job: Path, stream: UnitInput, stalls: Stalls, script: UnitScript) -> None:
+def _write_job(
+    job: Path,
+    stream: UnitInput,
+    stalls: Stalls,
+    script: Script[UnitInput],
+    memory: ReadMemory | None,
+    quiet_clocks: int,
+) -> None:
     arrays: dict[str, np.ndarray] = {}
     streams = {"": stream} | ({"interrupted_": script.interrupted} if script.interrupted is not None else {})
     for prefix, one in streams.items():
@@ -74,13 +94,13 @@ def _write_job(job: Path, stream: UnitInput, stalls: Stalls, script: UnitScript)
             raise ValueError("the last beat must have TLAST: cocotbext-axi's source cannot leave a packet open")
         for name in ("descriptors", "data", "keep", "tid", "last"):
             arrays[prefix + name] = getattr(one, name)
-    np.savez(job / "job.npz", allow_pickle=False, **arrays)
     fields: dict[str, Any] = {
-        "quiet_limit": QUIET_CLOCKS,
+        "quiet_limit": quiet_clocks,
         "hang_limit": HANG_CLOCKS,
         **{name: getattr(stalls, name) for name in ("seed", "data", "token", "output")},
         "registers_stall": stalls.registers,
-        **{name: getattr(script, name) for name in ("output_start", "interrupted_clocks", "reset_clocks")},
+        **{name: getattr(script, name) for name in ("data_start", "token_start", "output_start")},
+        **{name: getattr(script, name) for name in ("interrupted_clocks", "reset_clocks")},
         **{
             name: [asdict(access) for access in getattr(script, name)]
             for name in ("registers", "interrupted_registers", "meanwhile")
@@ -88,6 +108,10 @@ def _write_job(job: Path, stream: UnitInput, stalls: Stalls, script: UnitScript)
         "most_polls": MOST_POLLS,
         "silence_clocks": SILENCE_CLOCKS,
     }
+    if memory is not None:
+        arrays |= {"image": memory.image, "unreadable": memory.unreadable}
+        fields |= {f"memory_{name}": getattr(memory, name) for name in ("base", "latency", "stall")}
+    np.savez(job / "job.npz", allow_pickle=False, **arrays)
     (job / "job.json").write_text(json.dumps(fields))
 
 
@@ -99,6 +123,7 @@ def _read_result(job: Path, name: str) -> UnitOutput:
     with np.load(job / "result.npz", allow_pickle=False) as arrays:
         for part, fields in results.items():
             fields["answers"] = tuple(Answer(*answer) for answer in fields["answers"])
+            fields["bursts"] = tuple(tuple(burst) for burst in fields["bursts"])
             beats = {key: arrays[f"{part}_{key}"] for key in ("data", "tid", "user")}
             flags = {key: arrays[f"{part}_{key}"].astype(bool) for key in ("keep", "last")}
             outputs[part] = {**beats, **flags, **fields}

@@ -1,10 +1,10 @@
 """What goes into a unit and what comes out of it, as arrays of octets: no design is needed to run it."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from ropewalk_sim.registers import Answer
+from ropewalk_sim.figures import Output
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -60,39 +60,19 @@ class UnitInput:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class UnitOutput:
-    """Everything that came out of a unit, and when; clocks as in :class:`ropewalk_sim.beats.StreamOutput`.
+class UnitOutput(Output):
+    """Everything that came out of a unit, and when: see :class:`~ropewalk_sim.figures.Figures`.
 
     ``data`` is ``uint8 [beats, octets]``, ``keep`` ``bool [beats, octets]`` (all true where the unit has no TKEEP),
-    ``tid`` and ``user`` ``uint8 [beats]``, ``last`` ``bool [beats]``.
+    ``tid`` and ``user`` ``uint8 [beats]``, ``last`` ``bool [beats]``; ``before`` is what came out before a scripted
+    reset.
     """
 
-    data: np.ndarray
     keep: np.ndarray
     tid: np.ndarray
     user: np.ndarray
     last: np.ndarray
-    clocks: int | None = None
-    first_output_clock: int | None = None
-    last_output_clock: int | None = None
-    early_tokens: int | None = None
-    data_waits: int | None = None
-    token_waits: int | None = None
-    output_waits: int | None = None
     before: "UnitOutput | None" = None
-    answers: tuple[Answer, ...] = field(default=())
-
-    @property
-    def beats(self) -> int:
-        """Number of output beats."""
-        return len(self.data)
-
-    @property
-    def beats_per_clock(self) -> float | None:
-        """Throughput from the first output beat to the last; ``None`` for a model and below two beats."""
-        if self.first_output_clock is None or self.last_output_clock is None or self.beats < 2:
-            return None
-        return (self.beats - 1) / (self.last_output_clock - self.first_output_clock)
 
     def same_beats(self, other: "UnitOutput") -> bool:
         """Whether the beats are the same in every bit; octets that TKEEP leaves out do not count."""

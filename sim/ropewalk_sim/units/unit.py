@@ -18,9 +18,6 @@ from ropewalk_sim.statistics import ErrorStatistics
 
 from .streams import UnitOutput
 
-ENGINES = ("model", "amaranth", "icarus", "verilator", "cocotb-verilator")
-"""The engines that every unit has."""
-
 
 class Packed(Protocol):
     """The stream of a run, the value of one LSB, whether arrays were floats, and how many of those saturated."""
@@ -52,7 +49,7 @@ class Unit(Protocol):
         ...
 
     def run(self, engine: str, stream: Any, *, stalls: Stalls | None = None, progress: Progress | None = None) -> Any:
-        """What comes out of one of :data:`ENGINES`; raises ``EngineError`` if it fails."""
+        """What comes out of one of :data:`~.engines.ENGINES`; raises ``EngineError`` if it fails."""
         ...
 
     def octets(self, output: Any) -> UnitOutput:

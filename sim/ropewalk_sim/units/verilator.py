@@ -1,34 +1,48 @@
-"""A unit's emitted Verilog, compiled into a library by Verilator: whole arrays in, whole arrays out.
+"""An emitted top, compiled into a library by Verilator: whole arrays in, whole arrays out.
 
-The library is that of :mod:`ropewalk_sim.engines.verilator`: its clock loop knows no design.
+:mod:`ropewalk_sim.engines.verilator_build` makes the library; this file calls it through ctypes. The memory files are
+read from the folder whenever a run begins, so a changed word there is seen.
 """
 
 import ctypes
 import os
+import threading
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from ropewalk_sim.beats import Stalls
+from ropewalk_sim.beats import Script, Stalls
 from ropewalk_sim.engines import HANG_CLOCKS, QUIET_CLOCKS, Progress
-from ropewalk_sim.engines import verilator as rotary
+from ropewalk_sim.engines.verilator_build import build_library
 from ropewalk_sim.engines.verilator_host import access_table, answers_of, host_of
 from ropewalk_sim.errors import EngineError
 
-from .script import UnitScript
+from .read_memory import ReadMemory
 from .streams import UnitInput, UnitOutput
+from .verilator_memory import BurstLog, reads_of
+from .verilator_run import BROKEN, DONE, FAULTS, HUNG, RUNNING, Run, Source
+from .waiting import what_waits
+
+CHUNK_CLOCKS = 1 << 17
+"""Clocks between two looks at the keyboard and the progress: about a tenth of a second."""
+
+# The current directory belongs to the whole process; the memory files are found through it.
+_directory_lock = threading.Lock()
 
 
 class UnitVerilator:
-    """The ``ropewalk.v`` in ``folder``, compiled when it is first run; later runs find it in the cache."""
+    """The ``ropewalk.v`` in ``folder``, compiled when it is first run.
+
+    That takes some seconds; later runs, in other processes too, find it in the cache.
+    """
 
     def __init__(self, folder: Path) -> None:
         self._folder = Path(folder)
 
     @cached_property
     def _library(self) -> ctypes.CDLL:
-        path = rotary.build_library(self._folder)
+        path = build_library(self._folder)
         try:
             library = ctypes.CDLL(str(path))
         except OSError as error:
@@ -39,7 +53,7 @@ class UnitVerilator:
             getattr(library, name).argtypes = [ctypes.c_void_p]
         library.rw_reset.argtypes = [ctypes.c_void_p, ctypes.c_int64]
         library.rw_step.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64]
-        if library.rw_run_bytes() != ctypes.sizeof(rotary._Run):
+        if library.rw_run_bytes() != ctypes.sizeof(Run):
             raise EngineError(f"the compiled library in {path.parent} is not of this version; delete it")
         return library
 
@@ -48,33 +62,39 @@ class UnitVerilator:
         stream: UnitInput,
         *,
         stalls: Stalls | None = None,
-        script: UnitScript | None = None,
+        script: Script[UnitInput] | None = None,
         progress: Progress | None = None,
+        memory: ReadMemory | None = None,
+        quiet_clocks: int = QUIET_CLOCKS,
     ) -> UnitOutput:
-        """Run ``stream`` through the compiled Verilog.
+        """Run ``stream`` through the compiled Verilog; ``memory`` is what its read master finds, where it has one.
+
+        A run ends ``quiet_clocks`` after the last beat.
 
         Raises
         ------
         EngineError
-            If the unit cannot be built, hangs, or breaks the protocol; or its ports are not as wide as the stream.
+            If the top cannot be built, hangs, or breaks the protocol; or its ports are not as wide as the stream.
         """
-        stalls, script = stalls or Stalls(), script or UnitScript()
+        stalls, script = stalls or Stalls(), script or Script()
         library = self._library
+        self._check_ports(stream)
         handle = library.rw_open(stalls.seed & 0x7FFFFFFF)
         try:
             self._start(handle)
-            self._check(handle, library.rw_reset(handle, 2), None)
             before = None
             if script.interrupted is not None:
-                first = _Bench(library, script.interrupted, stalls, UnitScript(registers=script.interrupted_registers))
+                own = Script[UnitInput](registers=script.interrupted_registers)
+                first = _Bench(library, script.interrupted, stalls, own, memory, quiet_clocks)
+                self._check(handle, library.rw_reset(handle, 2), first)
                 self._check(handle, library.rw_step(handle, first.pointer, script.interrupted_clocks), first)
                 before = first.output(None)
-                if script.reset_clocks:
-                    self._check(handle, library.rw_reset(handle, script.reset_clocks), first)
-            bench = _Bench(library, stream, stalls, script)
-            status = rotary.RUNNING
-            while status != rotary.DONE:
-                status = library.rw_step(handle, bench.pointer, rotary.CHUNK_CLOCKS)
+            bench = _Bench(library, stream, stalls, script, memory, quiet_clocks)
+            if script.reset_clocks:
+                self._check(handle, library.rw_reset(handle, script.reset_clocks), bench)
+            status = RUNNING
+            while status != DONE:
+                status = library.rw_step(handle, bench.pointer, CHUNK_CLOCKS)
                 self._check(handle, status, bench)
                 if progress is not None:
                     progress(bench.run.data.taken, stream.beats)
@@ -82,9 +102,18 @@ class UnitVerilator:
         finally:
             library.rw_close(handle)
 
+    def _check_ports(self, stream: UnitInput) -> None:
+        words, token_words = self._library.rw_data_words(), self._library.rw_token_words()
+        octets = stream.data.shape[1]
+        if not 0 <= 4 * words - octets < 4 or token_words != stream.descriptors.shape[1]:
+            raise EngineError(
+                f"the ports of {self._folder / 'ropewalk.v'} are not those of its design.json: they have {words} words "
+                f"of data and {token_words} of a descriptor, and the stream {octets} octets a beat and "
+                f"{stream.descriptors.shape[1]} words a descriptor"
+            )
+
     def _start(self, handle: int) -> None:
-        # The memory files are found through the current directory, which belongs to the whole process.
-        with rotary._directory_lock:
+        with _directory_lock:
             here = os.open(".", os.O_RDONLY)
             try:
                 os.chdir(self._folder)
@@ -92,59 +121,60 @@ class UnitVerilator:
             finally:
                 os.fchdir(here)
                 os.close(here)
-        self._check(handle, status, None)
+        if status == BROKEN:
+            raise EngineError(f"verilator: {self._folder}: {self._message(handle)}")
 
-    def _check(self, handle: int, status: int, bench: "_Bench | None") -> None:
-        if status == rotary.BROKEN:
-            raise EngineError(f"verilator: {self._library.rw_message(handle).decode(errors='replace')}")
-        if status == rotary.HUNG and bench is not None:
+    def _check(self, handle: int, status: int, bench: "_Bench") -> None:
+        if status == BROKEN:
+            raise EngineError(f"verilator: {self._message(handle)}")
+        if status == HUNG:
             raise EngineError(f"verilator: nothing moved for {HANG_CLOCKS} clocks: {bench.waiting()}")
-        if status in rotary._FAULTS:
-            clock = bench.run.clock if bench is not None else 0
-            raise EngineError(f"verilator: in clock {clock}: {rotary._FAULTS[status]}")
+        if status in FAULTS:
+            raise EngineError(f"verilator: in clock {bench.run.clock}: {FAULTS[status]}")
+
+    def _message(self, handle: int) -> str:
+        return self._library.rw_message(handle).decode(errors="replace")
 
 
 class _Bench:
     """The arrays of one run, and the struct that shows them to the library."""
 
-    def __init__(self, library: ctypes.CDLL, stream: UnitInput, stalls: Stalls, script: UnitScript) -> None:
-        self._stream = stream
-        beats = stream.beats
+    def __init__(
+        self,
+        library: ctypes.CDLL,
+        stream: UnitInput,
+        stalls: Stalls,
+        script: Script[UnitInput],
+        memory: ReadMemory | None,
+        quiet_clocks: int,
+    ) -> None:
+        beats, self._octets = stream.data.shape
         words, keep_words = library.rw_data_words(), library.rw_keep_words()
-        token_words = library.rw_token_words()
-        octets = stream.data.shape[1]
-        if not 0 <= 4 * words - octets < 4 or token_words != stream.descriptors.shape[1]:
-            raise EngineError(
-                f"verilator: the ports have {words} and {token_words} words, and the stream {octets} octets a beat and "
-                f"{stream.descriptors.shape[1]} words a descriptor"
-            )
-        padded = np.zeros((beats, 4 * words), np.uint8)
-        padded[:, :octets] = stream.data
-        keep = np.zeros((beats, 32 * max(keep_words, 1)), bool)
-        keep[:, :octets] = stream.keep[:, : keep.shape[1]]
-        self._has_keep = keep_words > 0
         self._in = (
             np.ascontiguousarray(stream.descriptors, "<u4"),
-            padded,
+            _wide(stream.data, 4 * words),
             np.ascontiguousarray(stream.tid),
             np.ascontiguousarray(stream.last).view(np.uint8),
         )
-        self._keep = np.packbits(keep, axis=1, bitorder="little")
         self._out = (np.zeros((beats, 4 * words), np.uint8), *(np.zeros(beats, np.uint8) for _ in range(3)))
-        self._out_keep = np.zeros_like(self._keep)
-        states = np.random.SeedSequence(stalls.seed).generate_state(4, np.uint64)
+        self._keep = self._out_keep = np.zeros((0, 0), np.uint8)
+        if keep_words:
+            self._keep = _wide(np.packbits(stream.keep, axis=1, bitorder="little"), 4 * keep_words)
+            self._out_keep = np.zeros_like(self._keep)
+        states = np.random.SeedSequence(stalls.seed).generate_state(5, np.uint64)
         seeds = [int(state) | 1 for state in states]
         token, data, output = (int(share * 2**32) for share in (stalls.token, stalls.data, stalls.output))
         self._accesses = access_table((*script.registers, *script.meanwhile))
-        self.run: Any = rotary._Run(
+        self._bursts = BurstLog()
+        self.run: Any = Run(
             *(array.ctypes.data for array in (*self._in, *self._out)),
             capacity=beats,
             output_start=script.output_start,
             output_random=seeds[2],
             output_stall=output,
-            token=rotary._Source(beats=stream.tokens, random=seeds[0], stall=token),
-            data=rotary._Source(beats=beats, random=seeds[1], stall=data),
-            quiet_limit=QUIET_CLOCKS,
+            token=Source(beats=stream.tokens, start=script.token_start, random=seeds[0], stall=token),
+            data=Source(beats=beats, start=script.data_start, random=seeds[1], stall=data),
+            quiet_limit=quiet_clocks,
             hang_limit=HANG_CLOCKS,
             first_data_clock=-1,
             first_output_clock=-1,
@@ -153,6 +183,7 @@ class _Bench:
             host=host_of(self._accesses, len(script.registers), seeds[3], stalls.registers),
             keep=self._keep.ctypes.data,
             out_keep=self._out_keep.ctypes.data,
+            reads=reads_of(memory, self._bursts, seeds[4]),
         )
 
     @property
@@ -163,20 +194,18 @@ class _Bench:
     def waiting(self) -> str:
         """Which stream waits for what, for the message of a hang."""
         run = self.run
-        return (
-            f"{run.token.taken} of {run.token.beats} descriptors and {run.data.taken} of {run.data.beats} data beats "
-            f"were taken, {run.given} beats came out"
-        )
+        return what_waits((run.token.taken, run.token.beats), (run.data.taken, run.data.beats), run.given)
 
     def output(self, before: UnitOutput | None) -> UnitOutput:
         """What came out so far."""
-        run = self.run
-        octets = self._stream.data.shape[1]
+        run, octets = self.run, self._octets
         data, tid, last, user = (array[: run.given] for array in self._out)
-        keep = np.unpackbits(self._out_keep[: run.given], axis=1, bitorder="little")[:, :octets].astype(bool)
+        keep = np.broadcast_to(True, (run.given, octets))
+        if self._out_keep.size:
+            keep = np.unpackbits(self._out_keep[: run.given], axis=1, bitorder="little")[:, :octets].astype(bool)
         return UnitOutput(
-            data=data[:, :octets].copy(),
-            keep=keep if self._has_keep else np.ones((run.given, octets), bool),
+            data=np.ascontiguousarray(data[:, :octets]),
+            keep=keep,
             tid=tid.copy(),
             last=last.astype(bool),
             user=user.copy(),
@@ -189,4 +218,11 @@ class _Bench:
             output_waits=run.output_waits,
             before=before,
             answers=answers_of(self._accesses, run.host.done),
+            bursts=self._bursts.first(run.reads.count),
         )
+
+
+def _wide(rows: np.ndarray, octets: int) -> np.ndarray:
+    """Rows of octets, with zeros up to ``octets`` of them."""
+    gap = octets - rows.shape[1]
+    return np.ascontiguousarray(np.pad(rows, ((0, 0), (0, gap))) if gap else rows)

@@ -7,8 +7,7 @@ import pytest
 from ropewalk_sim.alibi.faulty_rows import faulty_rows
 from ropewalk_sim.alibi.registers import read_counters, read_crc
 from ropewalk_sim.alibi.streams import row_descriptors, run_model, whole_rows
-from ropewalk_sim.beats import Stalls
-from ropewalk_sim.units.script import UnitScript
+from ropewalk_sim.beats import Script, Stalls
 from ropewalk_sim.units.streams import from_octets
 
 
@@ -35,7 +34,7 @@ def check(stream, unit, designs, *, source, last, error):
     """Which input beats come out, which of them end a row, and which carry the error; in both engines alike."""
     expected = run_model(designs["usual"], stream)
     for engine in ("amaranth", "verilator"):
-        out = unit(engine, "usual")(stream, script=UnitScript(registers=read_crc(), meanwhile=read_counters(start=300)))
+        out = unit(engine, "usual")(stream, script=Script(registers=read_crc(), meanwhile=read_counters(start=300)))
         assert out.same_beats(expected)
         assert out.answers[-2].value == len({s for s in error.split() if s})
     assert expected.tid.tolist() == [int(stream.tid[i]) for i in source]

@@ -7,8 +7,7 @@ from ropewalk.tables.slopes import slope_crc, slope_words
 from ropewalk_sim.alibi.random_rows import random_rows
 from ropewalk_sim.alibi.registers import FLUSH, SOFT_RESET, load_slopes, read, read_crc, wait, write
 from ropewalk_sim.alibi.streams import run_model
-from ropewalk_sim.beats import Stalls
-from ropewalk_sim.units.script import UnitScript
+from ropewalk_sim.beats import Script, Stalls
 
 BOTH = pytest.mark.parametrize("engine", ["amaranth", "verilator"])
 BUSY, NO_SUCH_COUNT, NOT_BEGUN, WRONG_COUNT, OUT_OF_RANGE = range(1, 6)
@@ -24,7 +23,7 @@ def test_what_the_unit_is(engine, unit, designs):
     design = designs["narrow"]
     names = ("identity", "widths", "capacity", "mode", "heads", "status")
     accesses = (*read_crc(), *(read(name) for name in names), write("identity", 0), read("load_data"))
-    out = unit(engine, "narrow")(random_rows(design, 1, seed=1), script=UnitScript(registers=accesses))
+    out = unit(engine, "narrow")(random_rows(design, 1, seed=1), script=Script(registers=accesses))
     crc, identity, widths, capacity, mode, heads, status = values(out.answers[1:-2])
     assert identity.to_bytes(4, "little") == b"ALIB"
     assert (widths & 255, widths >> 8 & 255, widths >> 16 & 255, widths >> 24) == (2, 8, 3, 30)
@@ -38,7 +37,7 @@ def test_slopes_are_loaded(engine, unit, designs):
     design = designs["usual"]
     words = tuple(slope_words(alibi_slopes(7, 4.0), 8))
     stream = random_rows(design, 60, seed=2)
-    script = UnitScript(registers=(*load_slopes(words), *read_crc(), read("heads"), write("mode", 3)))
+    script = Script(registers=(*load_slopes(words), *read_crc(), read("heads"), write("mode", 3)))
     out = unit(engine, "usual")(stream, script=script)
     assert out.answers[-4 - 1].response == 0
     assert values(out.answers[-3:-1]) == [slope_crc(words), 7]
@@ -53,7 +52,7 @@ def test_all_256_heads_have_slopes(engine, unit, designs):
     words = tuple(slope_words(alibi_slopes(256), 8))
     stream = random_rows(design, 60, seed=12)
     stream.descriptors[:, 0] |= np.uint32(0xE0)
-    out = unit(engine, "usual")(stream, script=UnitScript(registers=(*load_slopes(words), *read_crc())))
+    out = unit(engine, "usual")(stream, script=Script(registers=(*load_slopes(words), *read_crc())))
     assert out.answers[-1].value == slope_crc(words)
     assert out.same_beats(run_model(design, stream, words=words))
 
@@ -64,7 +63,7 @@ def test_rows_keep_the_slopes_that_they_were_taken_with(engine, unit, designs):
     design = designs["usual"]
     words = tuple(slope_words(alibi_slopes(12, 16.0), 8))
     stream = random_rows(design, 150 if engine == "amaranth" else 600, seed=3, errors=False)
-    script = UnitScript(
+    script = Script(
         meanwhile=(*load_slopes(words, start=50), *load_slopes(design.slope_words), *load_slopes(words), *read_crc())
     )
     out = unit(engine, "usual")(stream, stalls=Stalls(seed=2, data=0.5), script=script)
@@ -100,7 +99,7 @@ def test_loads_that_are_refused(engine, unit, designs):
         *load_slopes((1, 2)), write("load_begin", 1), state,
     )  # fmt: skip
     stream = random_rows(design, 3, seed=1)
-    out = unit(engine, "usual")(stream, script=UnitScript(registers=accesses))
+    out = unit(engine, "usual")(stream, script=Script(registers=accesses))
     codes = [a.value >> 8 & 7 for a, access in zip(out.answers, accesses, strict=True) if access == state]
     assert codes == [
         NOT_BEGUN, NOT_BEGUN, NO_SUCH_COUNT, NO_SUCH_COUNT, WRONG_COUNT, WRONG_COUNT, OUT_OF_RANGE, BUSY,
@@ -120,7 +119,7 @@ def test_a_unit_is_emptied(engine, how, unit, designs):
     first, second = random_rows(design, 40, seed=5), random_rows(design, 20, seed=6)
     wanted = {"soft reset": (write("control", SOFT_RESET),), "flush": (write("control", FLUSH),), "reset": ()}[how]
     for clocks in (7, 30, 61):
-        script = UnitScript(
+        script = Script(
             interrupted=first,
             interrupted_clocks=clocks,
             interrupted_registers=(write("mode", 1),),

@@ -8,8 +8,7 @@ from ropewalk.designs.alibi import AlibiDesign
 from ropewalk_sim.alibi.random_rows import random_rows
 from ropewalk_sim.alibi.registers import read_counters, read_crc, write
 from ropewalk_sim.alibi.streams import row_descriptors, run_model, whole_rows
-from ropewalk_sim.beats import Stalls
-from ropewalk_sim.units.script import UnitScript
+from ropewalk_sim.beats import Script, Stalls
 from ropewalk_sim.units.streams import UnitInput
 
 STALLS = Stalls(seed=3, data=0.3, token=0.3, output=0.3, registers=0.2)
@@ -24,7 +23,7 @@ SIZES = {"amaranth": 40, "icarus": 60, "verilator": 6000}
 def test_every_mode(engine, mode, unit, designs):
     design = designs["usual"]
     stream = random_rows(design, SIZES[engine], seed=mode)
-    script = UnitScript(registers=(write("mode", mode),))
+    script = Script(registers=(write("mode", mode),))
     out = unit(engine, "usual")(stream, stalls=STALLS, script=script)
     expected = run_model(design, stream, mode=mode)
     assert expected.user.any() and not expected.user.all()
@@ -62,7 +61,7 @@ def test_rows_of_one_beat_have_no_bubble(engine, rows, unit, designs):
     """The CRC, which takes a clock now and then, is known before they begin."""
     design = designs["usual"]
     stream = one_beat_rows(design, rows)
-    out = unit(engine, "usual")(stream, script=UnitScript(registers=read_crc()))
+    out = unit(engine, "usual")(stream, script=Script(registers=read_crc()))
     assert out.same_beats(run_model(design, stream))
     assert out.beats == rows
     assert out.beats_per_clock == 1.0
@@ -74,7 +73,7 @@ def test_long_rows_have_no_bubble(unit, designs):
     count = random.integers(100, 4000, 30)
     descriptors = row_descriptors(head=np.arange(30) % 12, query=count, first=0, count=count)
     stream = whole_rows(design, descriptors, [random.integers(-99, 99, n) for n in count])
-    out = unit("verilator", "usual")(stream, script=UnitScript(registers=read_crc()))
+    out = unit("verilator", "usual")(stream, script=Script(registers=read_crc()))
     assert out.same_beats(run_model(design, stream))
     assert out.beats_per_clock == 1.0
 
@@ -82,7 +81,7 @@ def test_long_rows_have_no_bubble(unit, designs):
 @pytest.mark.parametrize(("engine", "name"), [("amaranth", "usual"), ("verilator", "usual"), ("verilator", "wide")])
 def test_the_latency_is_the_one_that_the_folder_states(engine, name, unit, folder, designs):
     stream = random_rows(designs[name], 1, seed=1)
-    out = unit(engine, name)(stream, script=UnitScript(registers=read_crc()))
+    out = unit(engine, name)(stream, script=Script(registers=read_crc()))
     assert out.first_output_clock == json.loads((folder(name) / "design.json").read_text())["derived"]["latency"]
 
 
@@ -114,7 +113,7 @@ def test_counters(engine, unit, designs):
     )
     expected = run_model(design, stream)
     out = unit(engine, "usual")(
-        stream, stalls=STALLS, script=UnitScript(registers=read_crc(), meanwhile=read_counters(start=2500))
+        stream, stalls=STALLS, script=Script(registers=read_crc(), meanwhile=read_counters(start=2500))
     )
     assert out.same_beats(expected)
     rows, beats, waits_in, waits_out, saturated, position, head, framing, count = (a.value for a in out.answers[3:])

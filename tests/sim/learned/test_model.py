@@ -12,7 +12,8 @@ from ropewalk.geometry.learned import LearnedGeometry
 from ropewalk_sim.errors import EngineError
 from ropewalk_sim.learned.model import run_model
 from ropewalk_sim.learned.rows import token_positions, token_rows
-from ropewalk_sim.learned.stream import LearnedOutput, pack_learned, unpack_learned
+from ropewalk_sim.units.row_arrays import pack_rows, unpack_rows
+from ropewalk_sim.units.rows import RowOutput
 
 GOLDEN = Path(__file__).parents[2] / "data" / "golden_positions.npz"
 
@@ -38,8 +39,8 @@ def rows_through_the_unit(geometry: LearnedGeometry, mask: np.ndarray, past: int
     arrays = {"x": np.zeros((position.size, 2), np.int32), "position": position.reshape(-1)}
     if geometry.mask == "counted":
         arrays["masked"] = masked.reshape(-1)
-    packed = pack_learned(design, arrays)
-    result = unpack_learned(design, packed, run_model(design, words, packed.stream))
+    packed = pack_rows(design, arrays)
+    result = unpack_rows(design, packed, run_model(design, words, packed.stream))
     assert not result["error"].any()
     assert np.array_equal(result["x"][:, 0], result["x"][:, 1])
     return result["x"][:, 0].reshape(position.shape)
@@ -76,7 +77,7 @@ def test_a_real_table_within_half_an_lsb_of_the_exact_sum(width, fraction_bits, 
         LearnedGeometry(model_type="bert", rows=40, row_offset=0, dimension=384), table,
         table_width=width, fraction_bits=fraction_bits,
     )  # fmt: skip
-    packed = pack_learned(design, {"x": minilm["token_rows"], "position": np.arange(9)})
+    packed = pack_rows(design, {"x": minilm["token_rows"], "position": np.arange(9)})
     output = run_model(design, words, packed.stream)
     data = output.data.reshape(9, 384)
     coarser = max(Fraction(1), Fraction(2) ** (fraction_bits - design.table_fraction_bits))
@@ -92,15 +93,15 @@ def test_arrays_in_and_out() -> None:
     design, words = learned_design(family(2, 1, 5), np.array([[0.25, -1.0]] * 5), fraction_bits=3)
     x = np.array([[1.06, -2.0], [1.0, 2.0], [0.5, 0.5]])
     arrays = {"x": x, "position": np.array([0, 2, 3]), "masked": np.array([0, 0, 1])}
-    packed = pack_learned(design, arrays)
-    result = unpack_learned(design, packed, run_model(design, words, packed.stream))
+    packed = pack_rows(design, arrays)
+    result = unpack_rows(design, packed, run_model(design, words, packed.stream))
     assert result["scale"] == 0.125
     assert result["x"].tolist() == [[1.25, -3.0], [1.25, 1.0], [0.75, -0.5]]
     assert result["error"].tolist() == [0, 0, 0]
-    result = unpack_learned(
+    result = unpack_rows(
         design,
         packed,
-        run_model(design, words, pack_learned(design, {**arrays, "position": np.array([0, 3, 3])}).stream),
+        run_model(design, words, pack_rows(design, {**arrays, "position": np.array([0, 3, 3])}).stream),
     )
     assert result["error"].tolist() == [0, 1, 0]
     assert result["x"][1].tolist() == [1.0, 2.0]
@@ -123,20 +124,20 @@ def test_arrays_that_make_no_sense_are_refused(change, message) -> None:
     design, _ = learned_design(family(2, 1, 5), np.ones((5, 2)))
     arrays = {"x": np.zeros((3, 2)), "position": np.array([0, 1, 2]), **change}
     with pytest.raises(InputError, match=message):
-        pack_learned(design, arrays)
+        pack_rows(design, arrays)
 
 
 def test_scale_and_masks_that_a_design_has_not_are_refused() -> None:
     design, words = learned_design(family(2, None, 5), np.ones((5, 2)))
     arrays = {"x": np.zeros((1, 2)), "position": np.array([0])}
     with pytest.raises(InputError, match=r"scale must be 0.00390625 \(2\^-8\), the design's LSB, not 0.5"):
-        pack_learned(design, arrays, scale=0.5)
+        pack_rows(design, arrays, scale=0.5)
     with pytest.raises(InputError, match="ignores the mask"):
-        pack_learned(design, {**arrays, "masked": np.array([True])})
-    packed = pack_learned(design, arrays)
+        pack_rows(design, {**arrays, "masked": np.array([True])})
+    packed = pack_rows(design, arrays)
     output = run_model(design, words, packed.stream)
-    lost = LearnedOutput(
+    lost = RowOutput(
         data=output.data[:0], tid=output.tid[:0], last=output.last[:0], error=output.error[:0], keep=output.keep[:0]
     )
     with pytest.raises(EngineError, match="1 beats went in, and 0 came out"):
-        unpack_learned(design, packed, lost)
+        unpack_rows(design, packed, lost)

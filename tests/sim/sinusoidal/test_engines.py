@@ -2,12 +2,13 @@
 
 import math
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
 from ropewalk.tables.sinusoidal_words import slot_crc
-from ropewalk_sim.beats import Stalls
-from ropewalk_sim.sinusoidal.engines import run_engine, simulate
+from ropewalk_sim.beats import Script, Stalls
+from ropewalk_sim.sinusoidal.engines import run_engine
 from ropewalk_sim.sinusoidal.model import run_model
 from ropewalk_sim.sinusoidal.scenarios import (
     design_of,
@@ -16,8 +17,9 @@ from ropewalk_sim.sinusoidal.scenarios import (
     read,
     scanned,
 )
-from ropewalk_sim.sinusoidal.stream import descriptors_of, whole_tokens
-from ropewalk_sim.units.script import UnitScript
+from ropewalk_sim.units.rows import descriptors_of, whole_tokens
+
+simulate = partial(run_engine, "amaranth", None)
 
 DESIGNS = {
     "paper": design_of("paper", 12, lanes=4, generators=2, row_offset=0),
@@ -55,7 +57,7 @@ def test_amaranth_keeps_to_the_framing_rules(name):
 def test_the_verilog_is_bit_exact_in_verilator(name, emitted):
     design = DESIGNS[name]
     stream = mixed_tokens(design, 20_000, 6)
-    script = UnitScript(registers=(scanned(), read("geometry_crc")), output_start=200)
+    script = Script(registers=(scanned(), read("geometry_crc")), output_start=200)
     wanted = run_model(design, stream)
     for stalls in (LIGHT, HEAVY):
         output = run_engine("verilator", emitted(design), design, stream, stalls, script)
@@ -77,7 +79,7 @@ def test_every_phase_of_a_small_unit(emitted):
     x = np.random.default_rng(1).integers(-128, 127, (len(rows), 2), endpoint=True)
     stream = whole_tokens(design, descriptors_of(rows), x)
     output = run_engine(
-        "verilator", emitted(design), design, stream, script=UnitScript(registers=(scanned(),), output_start=100)
+        "verilator", emitted(design), design, stream, script=Script(registers=(scanned(),), output_start=100)
     )
     assert output.same(run_model(design, stream))
     assert output.beats_per_clock == 1  # a beat per clock
@@ -92,7 +94,7 @@ def test_the_verilog_is_bit_exact_in_icarus(name, emitted):
     design = DESIGNS[name]
     whole = mixed_tokens(design, 120, 8)
     stream = faulty(whole, design, 9, sendable=True)
-    script = UnitScript(registers=(scanned(), read("geometry_crc")))
+    script = Script(registers=(scanned(), read("geometry_crc")))
     output = run_engine("icarus", emitted(design), design, stream, HEAVY, script)
     assert output.same(run_model(design, stream))
     assert output.answers[1].value == slot_crc(design)

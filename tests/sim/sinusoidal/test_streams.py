@@ -1,11 +1,13 @@
 """Rate, latency, registers and loads of the sinusoidal adder, in Amaranth's simulator."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from ropewalk.gateware.sinusoidal.top import SinusoidalPorts
 from ropewalk.tables.sinusoidal_words import NO_ROW, slot_crc, slot_load_words
-from ropewalk_sim.beats import Stalls
-from ropewalk_sim.sinusoidal.engines import simulate, to_unit
+from ropewalk_sim.beats import Script, Stalls
+from ropewalk_sim.sinusoidal.engines import run_engine
 from ropewalk_sim.sinusoidal.model import run_model
 from ropewalk_sim.sinusoidal.scenarios import (
     COUNTERS,
@@ -19,8 +21,10 @@ from ropewalk_sim.sinusoidal.scenarios import (
     scanned,
     write,
 )
-from ropewalk_sim.sinusoidal.stream import descriptors_of, whole_tokens
-from ropewalk_sim.units.script import UnitScript
+from ropewalk_sim.units import amaranth_bench
+from ropewalk_sim.units.rows import descriptors_of, to_unit, whole_tokens
+
+simulate = partial(run_engine, "amaranth", None)
 
 SMALL = design_of("marian", 6, lanes=2)
 HEAVY = Stalls(seed=4, data=0.3, token=0.4, output=0.3, registers=0.3)
@@ -42,7 +46,7 @@ def test_a_beat_per_clock_for_two_elements_per_generator(form, dimension, lanes,
     design = design_of(form, dimension, lanes=lanes, generators=generators)
     assert design.beats_per_clock == 1
     stream = mixed_tokens(design, 300 // design.beats_per_token, 2)
-    output = simulate(design, stream, script=UnitScript(registers=(scanned(),), output_start=100))
+    output = simulate(design, stream, script=Script(registers=(scanned(),), output_start=100))
     assert output.same(run_model(design, stream))
     assert output.beats_per_clock == 1.0
 
@@ -52,7 +56,7 @@ def test_a_wider_beat_takes_the_generators_time(form):
     design = design_of(form, 32, lanes=8, generators=1)
     assert design.beats_per_clock == 0.25
     stream = plain_tokens(design, 25)
-    output = simulate(design, stream, script=UnitScript(registers=(scanned(),)))
+    output = simulate(design, stream, script=Script(registers=(scanned(),)))
     assert output.beats_per_clock == pytest.approx(0.25, rel=0.03)
 
 
@@ -61,7 +65,8 @@ def test_a_wider_beat_takes_the_generators_time(form):
 def test_the_latency_is_what_the_design_states(form, dimension):
     design = design_of(form, dimension, lanes=4, generators=1, amplitude=0.5 if dimension == 4 else 1.0)
     ports = SinusoidalPorts(design)
-    output = simulate(design, plain_tokens(design, 1), script=UnitScript(registers=(scanned(),)), ports=ports)
+    stream = to_unit(design, plain_tokens(design, 1))
+    output = amaranth_bench.simulate(ports, stream, script=Script(registers=(scanned(),)))
     assert output.first_output_clock == ports.engine.latency
 
 
@@ -73,17 +78,17 @@ def test_descriptors_are_taken_without_data():
 
 def test_a_held_output_loses_nothing():
     stream = plain_tokens(SMALL, 30)
-    output = simulate(SMALL, stream, script=UnitScript(output_start=500))
+    output = simulate(SMALL, stream, script=Script(output_start=500))
     assert output.same(run_model(SMALL, stream))
 
 
 def test_counters_and_status():
     design = design_of("paper", 6, lanes=4, max_position=50, data_width=10)
     stream = faulty(mixed_tokens(design, 60, 5), design, 6)
-    last = UnitScript(meanwhile=(write("control", 4, start=900), *read_counters()))
+    last = Script(meanwhile=(write("control", 4, start=900), *read_counters()))
     assert simulate(design, stream, script=last).answers[2].value < 60  # cleared in mid-stream
     # counted once everything is through
-    done = UnitScript(meanwhile=(read("load_state", start=1500), *read_counters(), read("status"), write("status", 31),
+    done = Script(meanwhile=(read("load_state", start=1500), *read_counters(), read("status"), write("status", 31),
                               read("status")))  # fmt: skip
     output = simulate(design, stream, HEAVY, done)
     wanted = run_model(design, stream)
@@ -109,7 +114,7 @@ def test_the_offset_register_is_sampled_with_the_descriptor():
     stream = plain_tokens(design, 40)
     for offset in (20, -(1 << 31)):
         # byte by byte it cannot be written
-        script = UnitScript(registers=(write("offset", offset), read("offset"), write("offset", 1, strobes=1)))
+        script = Script(registers=(write("offset", offset), read("offset"), write("offset", 1, strobes=1)))
         output = simulate(design, stream, HEAVY, script)
         assert output.same(run_model(design, stream, offset=offset))
         assert output.answers[1].value == offset & 0xFFFFFFFF
@@ -123,9 +128,7 @@ def test_a_load_while_streaming_changes_later_tokens_only(form):
     old = design_of(form, 6, lanes=2, max_position=1000, amplitude=0.75)
     new = design_of(form, 6, lanes=2, max_position=2000, amplitude=1.5, row_offset=7, zero_row=9, mask="counted")
     stream = plain_tokens(old, 250)
-    script = UnitScript(
-        registers=(scanned(),), meanwhile=(*load_design(new, start=60), scanned(), read("geometry_crc"))
-    )
+    script = Script(registers=(scanned(),), meanwhile=(*load_design(new, start=60), scanned(), read("geometry_crc")))
     output = simulate(old, stream, Stalls(seed=1, data=0.2, output=0.2), script)
     commit, crc = output.answers[-3], output.answers[-1]
     assert not commit.refused
@@ -162,7 +165,7 @@ def test_loads_that_are_refused():
         read("geometry_crc"),
     ]
     stream = plain_tokens(SMALL, 5)
-    output = simulate(SMALL, stream, script=UnitScript(registers=tuple(accesses)))
+    output = simulate(SMALL, stream, script=Script(registers=tuple(accesses)))
     assert output.same(run_model(SMALL, stream))
     answers = list(output.answers[1:])
     reasons = []
@@ -183,7 +186,7 @@ def test_loads_that_are_refused():
 def test_nothing_of_the_stream_before_is_left(control, clocks):
     """Whatever is under way: rows in the pipeline, in the queues, half used, being drained."""
     before, stream = faulty(plain_tokens(SMALL, 30, 2), SMALL, clocks), plain_tokens(SMALL, 12, 3)
-    script = UnitScript(
+    script = Script(
         interrupted=to_unit(SMALL, before), interrupted_clocks=clocks, reset_clocks=0,
         registers=(write("control", control), read("status"), scanned(), read("geometry_crc")),
     )  # fmt: skip

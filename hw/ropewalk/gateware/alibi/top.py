@@ -60,16 +60,7 @@ class AlibiPorts(Component):
             m.d.comb += engine.mode.eq(design.mode)
 
         join(m, axi_lite_members(""), outside=self, inside=registers, prefix="s_axil_")
-        join_streams(
-            m,
-            self,
-            engine,
-            data_width=design.data_width,
-            container_bits=design.container_bits,
-            clear=clear,
-            awake=awake,
-            elements="scores",
-        )
+        join_streams(m, self, engine, design, clear=clear, awake=awake, elements="scores")
         return m
 
 

@@ -95,15 +95,7 @@ class LearnedPorts(Component):
             join(m, axi_read_members(design), outside=self, inside=table, prefix="m_axi_")
 
         join(m, axi_lite_members(""), outside=self, inside=registers, prefix="s_axil_")
-        join_streams(
-            m,
-            self,
-            engine,
-            data_width=design.data_width,
-            container_bits=design.container_bits,
-            clear=clear,
-            awake=awake,
-        )
+        join_streams(m, self, engine, design, clear=clear, awake=awake)
         return m
 
 

@@ -56,15 +56,7 @@ class SinusoidalPorts(Component):
         m.d.comb += [engine.offset.eq(registers.offset), registers.events.eq(engine.events)]
         join(m, LOADER_MEMBERS, outside=registers, inside=engine)
         join(m, axi_lite_members(""), outside=self, inside=registers, prefix="s_axil_")
-        join_streams(
-            m,
-            self,
-            engine,
-            data_width=design.data_width,
-            container_bits=design.container_bits,
-            clear=clear,
-            awake=awake,
-        )
+        join_streams(m, self, engine, design, clear=clear, awake=awake)
         return m
 
 

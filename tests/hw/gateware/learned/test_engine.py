@@ -1,14 +1,20 @@
 """The learned-table adder in Amaranth's simulator against the model: streams, rows, framing, rate, latency."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from ropewalk.gateware.learned.top import LearnedPorts
-from ropewalk_sim.beats import Stalls
-from ropewalk_sim.learned.amaranth import simulate
+from ropewalk_sim.beats import Script, Stalls
+from ropewalk_sim.learned.engines import run_engine
+from ropewalk_sim.learned.memory import Memory
 from ropewalk_sim.learned.model import run_model
 from ropewalk_sim.learned.scenarios import random_stream
-from ropewalk_sim.learned.stream import Memory, Session, descriptors_of, whole_tokens
 from ropewalk_sim.registers import Access, address_of
+from ropewalk_sim.units import amaranth_bench
+from ropewalk_sim.units.rows import descriptors_of, to_unit, whole_tokens
+
+simulate = partial(run_engine, "amaranth", None)
 
 RESTS = Stalls(seed=3, data=0.3, token=0.3, output=0.4, registers=0.3)
 SHAPES = [
@@ -47,7 +53,7 @@ def test_a_table_outside_gives_what_the_model_gives(options, stalls, make) -> No
         unreadable=((1, 0), (2, design.beats_per_token - 1)),
     )  # fmt: skip
     registers = (write("base_low", memory.base), write("row_stride", memory.stride or 0))
-    output = simulate(design, words, stream, stalls, Session(registers=registers, memory=memory))
+    output = simulate(design, words, stream, stalls, Script(registers=registers), memory=memory)
     expected = run_model(design, words, stream, unreadable=memory.errors(design))
     assert output.same(expected)
     assert [answer.response for answer in output.answers] == [0, 0]
@@ -64,7 +70,7 @@ def test_rows_at_and_past_the_ends(storage, make) -> None:
         design,
         words,
         stream,
-        session=Session(meanwhile=(write("control", 2, start=150), read("position_errors"), read("status"))),
+        script=Script(meanwhile=(write("control", 2, start=150), read("position_errors"), read("status"))),
     )
     bad = np.isin(np.arange(11), [0, 1, 10], invert=True)
     assert output.error.tolist() == bad.tolist()
@@ -82,7 +88,7 @@ def test_offset_and_masked_row_are_registers(make) -> None:
         for flags in (0, 1):
             stream = whole_tokens(design, descriptors_of(position, flags=flags), np.zeros((7, 10), int))
             registers = (write("offset", offset), write("masked_row", masked_row), read("offset"))
-            output = simulate(design, words, stream, session=Session(registers=registers))
+            output = simulate(design, words, stream, script=Script(registers=registers))
             assert output.same(run_model(design, words, stream, offset=offset, masked_row=masked_row))
             assert output.answers[2].value == offset & 0xFFFFFFFF
             row = [masked_row if flags else int(one) + offset for one in position]
@@ -93,8 +99,8 @@ def test_a_register_written_between_descriptors_concerns_later_ones_only(make) -
     """Four descriptors are taken before the offset changes and data comes: they keep the offset of their own clock."""
     design, words = make(dimension=4, row_offset=0)
     stream = whole_tokens(design, descriptors_of(np.full(60, 3)), np.zeros((60, 4), int))
-    session = Session(data_start=60, meanwhile=(write("offset", 1, start=30),))
-    output = simulate(design, words, stream, session=session)
+    script = Script(data_start=60, meanwhile=(write("offset", 1, start=30),))
+    output = simulate(design, words, stream, script=script)
     outputs = [run_model(design, words, stream, offset=offset).data for offset in (0, 1)]
     changed = [int(np.array_equal(row, outputs[1][0])) for row in output.data]
     assert output.early_tokens >= 4
@@ -113,7 +119,7 @@ def test_one_beat_per_clock_without_a_bubble(storage, dimension, make) -> None:
     position = np.random.default_rng(1).integers(0, 3, tokens)
     stream = whole_tokens(design, descriptors_of(position), np.zeros((tokens, dimension), int))
     memory = Memory(latency=(64, 64))
-    output = simulate(design, words, stream, session=Session(data_start=160, memory=memory))
+    output = simulate(design, words, stream, script=Script(data_start=160), memory=memory)
     assert output.beats_per_clock == 1.0
     assert output.data_waits == 0
     if storage == "external":
@@ -125,7 +131,7 @@ def test_the_first_beat_comes_after_the_stated_latency(dimension, make) -> None:
     design, words = make(dimension=dimension)
     stream = whole_tokens(design, descriptors_of(np.zeros(1)), np.zeros((1, dimension), int))
     ports = LearnedPorts(design, words)
-    output = simulate(design, words, stream, ports=ports)
+    output = amaranth_bench.simulate(ports, to_unit(design, stream))
     # Nothing is taken in the clock after reset.
     assert output.first_output_clock == 1 + ports.latency
 
@@ -134,8 +140,8 @@ def test_long_rows_are_read_in_bursts_that_stay_in_their_page(make) -> None:
     design, words = make(rows=6, dimension=200, storage="external", row_offset=0)
     base = 2 * 4096 - 40
     stream = whole_tokens(design, descriptors_of(np.arange(6)), np.zeros((6, 200), int))
-    session = Session(registers=(write("base_low", base),), memory=Memory(base=base))
-    output = simulate(design, words, stream, session=session)
+    script = Script(registers=(write("base_low", base),))
+    output = simulate(design, words, stream, script=script, memory=Memory(base=base))
     assert output.same(run_model(design, words, stream))
     assert all(address % 4096 + beats * 8 <= 4096 and beats <= 16 for address, beats, _ in output.bursts)
     assert sum(beats for _, beats, _ in output.bursts) == 6 * 50
@@ -148,7 +154,7 @@ def test_counters_status_and_identity(make) -> None:
     stream = whole_tokens(design, descriptors_of(np.array([0, 1, 19, 2]), tag=7), x)
     names = ("tokens", "beats", "saturations", "position_errors", "read_errors", "framing_errors", "status")
     meanwhile = (write("control", 2, start=60), *(read(name) for name in names), write("status", 9), read("status"))
-    output = simulate(design, words, stream, session=Session(meanwhile=meanwhile))
+    output = simulate(design, words, stream, script=Script(meanwhile=meanwhile))
     expected = run_model(design, words, stream)
     addend = (words[[2, 3, 4]].astype(int) + (1 << design.rounded_bits - 1)) >> design.rounded_bits
     saturated = int((addend > 0).sum())
@@ -157,9 +163,9 @@ def test_counters_status_and_identity(make) -> None:
     assert saturated > 0
     assert values[1:8] == [4, 8, saturated, 1, 0, 0, 0b1001]
     assert values[9] == 0
-    session = Session(registers=tuple(read(name) for name in ("identity", "widths", "scale", "dimension", "rows")))
+    script = Script(registers=tuple(read(name) for name in ("identity", "widths", "scale", "dimension", "rows")))
     identity, widths, scale, dimension, rows = (
-        one.value for one in simulate(design, words, stream, session=session).answers
+        one.value for one in simulate(design, words, stream, script=script).answers
     )
     assert identity.to_bytes(4, "little") == b"LEAR"
     assert widths == 4 | 16 << 8 | 16 << 16

@@ -1,17 +1,21 @@
 """Faults planted in the learned-table adder: each must show as a difference from the model."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
 from ropewalk.formats import Format
 from ropewalk.gateware.learned import descriptor, engine, framer, read_master, table_memory
+from ropewalk_sim.beats import Script
 from ropewalk_sim.errors import EngineError
-from ropewalk_sim.learned.amaranth import simulate
+from ropewalk_sim.learned.engines import run_engine
+from ropewalk_sim.learned.memory import Memory
 from ropewalk_sim.learned.model import run_model
 from ropewalk_sim.learned.scenarios import random_stream
-from ropewalk_sim.learned.stream import Memory, Session
 from ropewalk_sim.registers import Access, address_of
+
+simulate = partial(run_engine, "amaranth", None)
 
 Patch = Callable[[pytest.MonkeyPatch], None]
 
@@ -102,12 +106,10 @@ def differs(design: Any, words: Any) -> bool:
     # Rows of three beats, one beat apart: row 5 crosses a page.
     base, stride = 3 * 4096 - (5 * 4 + 1) * design.bus_bytes, 4 * design.bus_bytes
     memory = Memory(base=base, stride=stride, latency=(1, 20))
-    session = Session(memory=memory)
-    if design.storage == "external":
-        registers = (write("base_low", memory.base), write("row_stride", memory.stride or 0))
-        session = Session(memory=memory, registers=registers)
+    outside = design.storage == "external"
+    script = Script(registers=(write("base_low", base), write("row_stride", stride)) if outside else ())
     try:
-        output = simulate(design, words, stream, session=session)
+        output = simulate(design, words, stream, script=script, memory=memory)
     except EngineError:
         return True
     return not output.same(run_model(design, words, stream))

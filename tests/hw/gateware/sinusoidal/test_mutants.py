@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pytest
@@ -12,12 +13,13 @@ from ropewalk.gateware.contents import RomContents
 from ropewalk.gateware.sinusoidal import descriptor, engine, generator, joiner, source, store
 from ropewalk.gateware.units import adder
 from ropewalk.tables.sinusoidal_words import slot_crc
-from ropewalk_sim.beats import Stalls
+from ropewalk_sim.beats import Script, Stalls
 from ropewalk_sim.errors import EngineError
-from ropewalk_sim.sinusoidal.engines import simulate
+from ropewalk_sim.sinusoidal.engines import run_engine
 from ropewalk_sim.sinusoidal.model import run_model
 from ropewalk_sim.sinusoidal.scenarios import design_of, faulty, mixed_tokens, read, scanned
-from ropewalk_sim.units.script import UnitScript
+
+simulate = partial(run_engine, "amaranth", None)
 
 # 20 of 21 fraction bits: every second value is a tie, and every error of a sine shows.
 DESIGN = design_of(
@@ -111,7 +113,7 @@ MUTANTS = {
 def run(design: Any) -> bool:
     """Whether the gateware, as it is now, gives what the model gives, and the CRC of the slot."""
     stream = faulty(mixed_tokens(design, 40, 21), design, 22)
-    script = UnitScript(registers=(scanned(), read("geometry_crc")))
+    script = Script(registers=(scanned(), read("geometry_crc")))
     output = simulate(design, stream, Stalls(seed=5, data=0.1, output=0.1), script)
     return output.same(run_model(design, stream)) and output.answers[1].value == slot_crc(design)
 
