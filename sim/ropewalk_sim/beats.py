@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 import numpy as np
 from ropewalk.design import Design
 
-from .figures import Output
+from .in_out import Input, Output
 from .registers import Access
 
 Stream = TypeVar("Stream")
@@ -23,7 +23,7 @@ QUERY, KEY, VALUE = 0, 1, 2
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class StreamInput:
+class StreamInput(Input):
     """Everything that is offered to an engine.
 
     Parameters
@@ -44,27 +44,12 @@ class StreamInput:
         If an array has another type or shape.
     """
 
-    descriptors: np.ndarray
-    data: np.ndarray
-    tid: np.ndarray
-    last: np.ndarray
-
     def __post_init__(self) -> None:
         beats = len(self.data)
         _check_array("descriptors", self.descriptors, np.uint32, 2)
         _check_array("data", self.data, np.int64, 2)
         _check_array("tid", self.tid, np.uint8, 1, beats)
         _check_array("last", self.last, np.bool_, 1, beats)
-
-    @property
-    def tokens(self) -> int:
-        """Number of token descriptors."""
-        return len(self.descriptors)
-
-    @property
-    def beats(self) -> int:
-        """Number of input beats."""
-        return len(self.data)
 
     def check(self, design: Design) -> None:
         """Raise ``ValueError`` unless the streams are as wide as the ports of ``design``."""
@@ -76,7 +61,7 @@ class StreamInput:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class StreamOutput(Output):
-    """Everything that came out of an engine, and when: see :class:`~ropewalk_sim.figures.Figures`.
+    """Everything that came out of an engine, and when: see :class:`~ropewalk_sim.in_out.Figures`.
 
     Parameters
     ----------

@@ -14,6 +14,7 @@ from typing import Protocol
 import numpy as np
 
 from .errors import EngineError
+from .in_out import Input
 
 
 class Tokens(Protocol):
@@ -21,21 +22,6 @@ class Tokens(Protocol):
 
     @property
     def beats_per_token(self) -> int: ...  # noqa: D102
-
-
-class Stream(Protocol):
-    """Descriptors and beats, as :class:`~ropewalk_sim.beats.StreamInput` has them."""
-
-    @property
-    def descriptors(self) -> np.ndarray: ...  # noqa: D102
-    @property
-    def tid(self) -> np.ndarray: ...  # noqa: D102
-    @property
-    def last(self) -> np.ndarray: ...  # noqa: D102
-    @property
-    def tokens(self) -> int: ...  # noqa: D102
-    @property
-    def beats(self) -> int: ...  # noqa: D102
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -53,7 +39,7 @@ class Framing:
     error: np.ndarray
 
 
-def frame(design: Tokens, stream: Stream) -> Framing:
+def frame(design: Tokens, stream: Input) -> Framing:
     """The framing of ``stream``.
 
     A stream may end inside its last tokens; what is there comes out.
@@ -67,7 +53,7 @@ def frame(design: Tokens, stream: Stream) -> Framing:
     return regular if regular is not None else _frame_token_by_token(design, stream)
 
 
-def _frame_regular(design: Tokens, stream: Stream) -> Framing | None:
+def _frame_regular(design: Tokens, stream: Input) -> Framing | None:
     """The framing of a stream without a fault, or ``None`` if it has one."""
     per_token = design.beats_per_token
     if stream.beats != stream.tokens * per_token:
@@ -82,7 +68,7 @@ def _frame_regular(design: Tokens, stream: Stream) -> Framing | None:
     return Framing(source=np.arange(stream.beats), token=token, beat=beat, last=last, error=error)
 
 
-def _frame_token_by_token(design: Tokens, stream: Stream) -> Framing:
+def _frame_token_by_token(design: Tokens, stream: Input) -> Framing:
     """The framing of any stream, with a Python loop over its tokens."""
     per_token = design.beats_per_token
     lasts = np.flatnonzero(stream.last)

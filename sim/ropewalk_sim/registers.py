@@ -84,28 +84,31 @@ def address_of(register: str, unit: str = ROTARY) -> int:
     return register_map(unit)[register].address
 
 
-def write(register: str, value: int, *, strobes: int = 15, start: int = 0) -> Access:
-    """Write a word to a register."""
-    return Access(address=address_of(register), write=value & 0xFFFFFFFF, strobes=strobes, start=start)
+def write(register: str, value: int, *, strobes: int = 15, start: int = 0, unit: str = ROTARY) -> Access:
+    """Write a word to a register of ``unit``."""
+    return Access(address=address_of(register, unit), write=int(value) & 0xFFFFFFFF, strobes=strobes, start=start)
 
 
-def read(register: str, *, start: int = 0) -> Access:
-    """Read a register."""
-    return Access(address=address_of(register), start=start)
+def read(register: str, *, start: int = 0, unit: str = ROTARY) -> Access:
+    """Read a register of ``unit``."""
+    return Access(address=address_of(register, unit), start=start)
 
 
-def wait(register: str, mask: int, until: int, *, start: int = 0) -> Access:
-    """Read a register again and again until the bits of ``mask`` are those of ``until``."""
-    return Access(address=address_of(register), mask=mask, until=until, start=start)
+def wait(register: str, mask: int, until: int, *, start: int = 0, unit: str = ROTARY) -> Access:
+    """Read a register of ``unit`` again and again until the bits of ``mask`` are those of ``until``."""
+    return Access(address=address_of(register, unit), mask=mask, until=until, start=start)
 
 
-def load_words(slot: int, words: Iterable[int], *, start: int = 0) -> tuple[Access, ...]:
-    """Load ``words`` into a slot, once the engine is ready for it. The last answer is that of the commit."""
+def load_words(begin: int, words: Iterable[int], *, start: int = 0, unit: str = ROTARY) -> tuple[Access, ...]:
+    """Load ``words``, once the unit is ready for it; ``begin`` is the slot, or what else a load begins with.
+
+    The last answer is that of the commit.
+    """
     return (
-        wait("load_state", BUSY, 0, start=start),
-        write("load_begin", slot),
-        *(write("load_data", word) for word in words),
-        write("load_commit", 0),
+        wait("load_state", BUSY, 0, start=start, unit=unit),
+        write("load_begin", begin, unit=unit),
+        *(write("load_data", word, unit=unit) for word in words),
+        write("load_commit", 0, unit=unit),
     )
 
 
@@ -119,9 +122,9 @@ def read_crcs(slots: Iterable[int], *, start: int = 0) -> tuple[Access, ...]:
     return wait("load_state", SCANNING, 0, start=start), *(read(f"geometry_crc[{slot}]") for slot in slots)
 
 
-def read_counters(*, start: int = 0) -> tuple[Access, ...]:
-    """Take a snapshot and read :data:`COUNTERS`: an answer each, behind the first."""
-    return write("control", SNAPSHOT, start=start), *(read(name) for name in COUNTERS)
+def read_counters(*, start: int = 0, unit: str = ROTARY, names: Iterable[str] = COUNTERS) -> tuple[Access, ...]:
+    """Take a snapshot and read the counters ``names``: an answer each, behind the first."""
+    return write("control", SNAPSHOT, start=start, unit=unit), *(read(name, unit=unit) for name in names)
 
 
 def fields(register: str, value: int) -> dict[str, int]:

@@ -1,6 +1,7 @@
 """Designs and streams that the sinusoidal adder's tests and trials share."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,8 @@ from ropewalk.designs.sinusoidal import SinusoidalDesign
 from ropewalk.gateware.sinusoidal.registers import UNIT
 from ropewalk.geometry.sinusoidal import Layout, SinusoidalGeometry, paper_frequencies, timescale_frequencies
 from ropewalk.tables.sinusoidal_words import slot_load_words
-from ropewalk_sim.registers import BUSY, COUNTERS, SCANNING, SNAPSHOT, Access, address_of
+from ropewalk_sim import registers
+from ropewalk_sim.registers import SCANNING, Access
 from ropewalk_sim.units.rows import RowInput, descriptors_of, whole_tokens
 
 FORMS: dict[str, tuple[Layout, Callable[[int], tuple[float, ...]]]] = {
@@ -94,36 +96,17 @@ def faulty(stream: RowInput, design: SinusoidalDesign, seed: int, *, sendable: b
     )
 
 
-def write(register: str, value: int, *, start: int = 0, strobes: int = 15) -> Access:
-    """Write a word to a register of the unit."""
-    return Access(address=address_of(register, UNIT), write=value & 0xFFFFFFFF, start=start, strobes=strobes)
-
-
-def read(register: str, *, start: int = 0) -> Access:
-    """Read a register of the unit."""
-    return Access(address=address_of(register, UNIT), start=start)
+write = partial(registers.write, unit=UNIT)
+read = partial(registers.read, unit=UNIT)
+load_words = partial(registers.load_words, 0, unit=UNIT)
+read_counters = partial(registers.read_counters, unit=UNIT)
 
 
 def scanned(*, start: int = 0) -> Access:
     """Wait until the CRC is known."""
-    return Access(address=address_of("load_state", UNIT), mask=SCANNING, until=0, start=start)
-
-
-def load_words(words: list[int], *, start: int = 0) -> tuple[Access, ...]:
-    """Load ``words`` once the unit is ready for it. The last answer is that of the commit."""
-    return (
-        Access(address=address_of("load_state", UNIT), mask=BUSY, until=0, start=start),
-        write("load_begin", 0),
-        *(write("load_data", word) for word in words),
-        write("load_commit", 0),
-    )
+    return registers.wait("load_state", SCANNING, 0, start=start, unit=UNIT)
 
 
 def load_design(design: SinusoidalDesign, *, start: int = 0) -> tuple[Access, ...]:
     """Load what the slot of another design holds."""
     return load_words(slot_load_words(design), start=start)
-
-
-def read_counters() -> tuple[Access, ...]:
-    """Take a snapshot and read the counters: an answer each, behind the first."""
-    return write("control", SNAPSHOT), *(read(name) for name in COUNTERS)

@@ -1,18 +1,13 @@
 """The sinusoidal adder under the units' common interface."""
 
-from collections.abc import Mapping
-from pathlib import Path
-from typing import Any
-
 import mpmath
 import numpy as np
 from ropewalk.designs.sinusoidal import SinusoidalDesign
 from ropewalk_sim.beats import Stalls
 from ropewalk_sim.engines import Progress
 from ropewalk_sim.statistics import ErrorStatistics, error_statistics
-from ropewalk_sim.units.row_arrays import PackedRows, pack_rows, unpack_rows
-from ropewalk_sim.units.rows import RowInput, RowOutput, descriptors_of, octets_of, rows_of, whole_tokens
-from ropewalk_sim.units.streams import UnitOutput
+from ropewalk_sim.units.row_unit import RowUnit
+from ropewalk_sim.units.rows import RowInput, RowOutput, rows_of
 
 from .engines import run_engine
 from .exact import exact_elements
@@ -22,19 +17,8 @@ CHUNK_TOKENS = 256
 """Tokens whose exact rows are made at once, which bounds the memory."""
 
 
-class SinusoidalUnit:
+class SinusoidalUnit(RowUnit[SinusoidalDesign]):
     """The unit of ``design`` in ``folder``. See :class:`ropewalk_sim.units.unit.Unit`."""
-
-    def __init__(self, design: SinusoidalDesign, folder: Path) -> None:
-        self.design, self._folder = design, folder
-
-    def pack(self, arrays: Mapping[str, np.ndarray], scale: float | None = None) -> PackedRows:
-        """See the interface."""
-        return pack_rows(self.design, arrays, scale=scale)
-
-    def unpack(self, packed: Any, output: RowOutput) -> dict[str, np.ndarray]:
-        """See the interface."""
-        return unpack_rows(self.design, packed, output)
 
     def run(
         self, engine: str, stream: RowInput, *, stalls: Stalls | None = None, progress: Progress | None = None
@@ -42,18 +26,9 @@ class SinusoidalUnit:
         """See the interface."""
         return run_engine(engine, self._folder, self.design, stream, stalls, progress=progress)
 
-    def octets(self, output: RowOutput) -> UnitOutput:
-        """See the interface."""
-        return octets_of(self.design, output)
-
     def plain(self, beats: int, seed: int) -> RowInput:
-        """See the interface. Words to 70 % of full scale."""
-        design, random = self.design, np.random.default_rng(seed)
-        tokens = max(1, beats // design.beats_per_token)
-        top = int(0.7 * design.data.maximum)
-        position = random.integers(0, design.limit, tokens)
-        x = random.integers(-top, top, (tokens, design.dimension), endpoint=True)
-        return whole_tokens(design, descriptors_of(position, tag=np.arange(tokens) & 0xFF), x)
+        """See the interface."""
+        return self._plain(beats, seed, self.design.limit)
 
     def corners(self, beats: int, seed: int) -> RowInput:
         """See the interface. Only what cocotbext-axi's source can send."""

@@ -19,6 +19,7 @@ from cocotbext.axi import AxiLiteBus, AxiLiteMaster, AxiStreamBus, AxiStreamFram
 from ropewalk_sim.engines.cocotb_host import Fault, Host, pauses
 
 from .cocotb_memory import SlowRam
+from .packets import beat_arrays
 from .waiting import what_waits
 
 PROGRESS_CLOCKS = 1000
@@ -118,15 +119,13 @@ class Bench:
         dut = self.dut
         taken, waits = {"token": 0, "data": 0}, {"token": 0, "data": 0, "output": 0}
         total = {"token": self.tokens, "data": self.beats}
-        seen: list[tuple[int, ...]] = []
+        seen: list[int] = []
         held = first_data = first_output = last_output = early = None
         idle = quiet = 0
         inputs = (
             ("token", dut.s_axis_token_tvalid, dut.s_axis_token_tready),
             ("data", dut.s_axis_tvalid, dut.s_axis_tready),
         )
-        payload = [dut.m_axis_tdata, dut.m_axis_tid, dut.m_axis_tlast, dut.m_axis_tuser]
-        payload += [dut.m_axis_tkeep] if self.has_keep else []
         self.clock = self.host.clock = 0
         starts = [self.script.get(f"{name}_start", 0) for name in ("token", "data", "output")]
         meanwhile = self.script.get("meanwhile", [])
@@ -149,7 +148,7 @@ class Bench:
                 self.ram.look()
             output_ready = bool(dut.m_axis_tready.value)
             if dut.m_axis_tvalid.value:
-                now = known(payload)
+                now = self.payload()
                 if held not in (None, now):
                     raise Fault("the payload of m_axis changed before the beat was taken")
                 held = None if output_ready else now
@@ -181,7 +180,7 @@ class Bench:
         answers, self.host.answers = self.host.answers, []
         return {
             "answers": answers,
-            "beats": self.arrays(seen),
+            "beats": beat_arrays(seen, self.octets),
             "clocks": 0 if last_output is None or first_data is None else last_output - first_data + 1,
             "first_output_clock": first_output,
             "last_output_clock": last_output,
@@ -190,20 +189,17 @@ class Bench:
             "bursts": [] if self.ram is None else self.ram.bursts,
         }
 
-    def arrays(self, seen: list[tuple[int, ...]]) -> dict[str, np.ndarray]:
-        """The monitor's beats as arrays."""
-        octets = b"".join(beat[0].to_bytes(self.octets, "little") for beat in seen)
-        side = np.array([beat[1:4] for beat in seen], np.uint8).reshape(len(seen), 3)
-        everything = (1 << self.octets) - 1
-        keeps = [beat[4] if self.has_keep else everything for beat in seen]
-        keep = np.array([[bits >> place & 1 for place in range(self.octets)] for bits in keeps], np.uint8)
-        return {
-            "data": np.frombuffer(octets, np.uint8).reshape(len(seen), self.octets),
-            "keep": keep.reshape(len(seen), self.octets),
-            "tid": side[:, 0],
-            "last": side[:, 1],
-            "user": side[:, 2],
-        }
+    def payload(self) -> int:
+        """The beat on offer, as :func:`~.packets.beat_arrays` takes it; none of it may be undefined under valid."""
+        dut = self.dut
+        kept = [dut.m_axis_tkeep] if self.has_keep else []
+        signals = [dut.m_axis_tdata, dut.m_axis_tid, dut.m_axis_tlast, dut.m_axis_tuser, *kept]
+        try:
+            data, tid, last, user, *keep = (int(signal.value) for signal in signals)
+        except ValueError:
+            raise Fault(f"m_axis is undefined under valid: {[str(signal.value) for signal in signals]}") from None
+        bits = keep[0] if keep else (1 << self.octets) - 1
+        return data | (bits | (tid | last << 8 | user << 9) << self.octets) << 8 * self.octets
 
     def compare_sink(self, beats: dict[str, np.ndarray]) -> None:
         """Raise a ``Fault`` unless the sink's whole frames are what the monitor saw."""
@@ -214,17 +210,9 @@ class Bench:
             part = slice(place, place + len(frame.tdata))
             if bytes(frame.tdata) != data[part].tobytes():
                 raise Fault("the sink received other data than the monitor saw")
-            if self.has_keep and not np.array_equal(np.array(list(frame.tkeep)), keep[part]):
+            if self.has_keep and not np.array_equal(np.array(list(frame.tkeep), bool), keep[part]):
                 raise Fault("the sink received another TKEEP than the monitor saw")
             place += len(frame.tdata)
         whole = int((np.flatnonzero(beats["last"])[-1:] + 1).sum()) * self.octets
         if place != whole:
             raise Fault(f"the sink received {place} octets in whole packets, and the monitor saw {whole}")
-
-
-def known(payload: list[Any]) -> tuple[int, ...]:
-    """The values of the payload's signals, none of which may be undefined under valid."""
-    try:
-        return tuple(int(signal.value) for signal in payload)
-    except ValueError:
-        raise Fault(f"m_axis is undefined under valid: {[str(signal.value) for signal in payload]}") from None

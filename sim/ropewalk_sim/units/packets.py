@@ -23,7 +23,7 @@ def integers(rows: np.ndarray) -> list[int]:
 
 
 def beat_arrays(beats: list[int], octets: int) -> dict[str, np.ndarray]:
-    """The beats of the output, taken apart."""
+    """Output beats taken apart: data in the low octets, then TKEEP (a bit per octet), TID, TLAST, TUSER."""
     raw = np.frombuffer(b"".join((beat & (1 << 8 * octets) - 1).to_bytes(octets, "little") for beat in beats), np.uint8)
     side = [beat >> 8 * octets for beat in beats]
     keep = np.array([[one >> place & 1 for place in range(octets)] for one in side], bool)

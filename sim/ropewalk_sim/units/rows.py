@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 from ropewalk.designs.row_design import RowDesign
-from ropewalk_sim.figures import Output
+from ropewalk_sim.in_out import Input, Output, check_arrays
 
 from .streams import UnitInput, UnitOutput, from_octets, to_octets
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class RowInput:
+class RowInput(Input):
     """Everything that is offered to a unit.
 
     Parameters
@@ -26,21 +26,7 @@ class RowInput:
         ``uint8 [beats]``, ``bool [beats]``, ``bool [beats, lanes]``: TID, TLAST, and TKEEP by element.
     """
 
-    descriptors: np.ndarray
-    data: np.ndarray
-    tid: np.ndarray
-    last: np.ndarray
     keep: np.ndarray
-
-    @property
-    def tokens(self) -> int:
-        """Number of token descriptors."""
-        return len(self.descriptors)
-
-    @property
-    def beats(self) -> int:
-        """Number of input beats."""
-        return len(self.data)
 
     def check(self, design: RowDesign) -> None:
         """Raise ``ValueError`` unless the streams have the types, and the shapes that ``design`` wants."""
@@ -52,17 +38,14 @@ class RowInput:
             "last": (np.bool_, (beats,)),
             "keep": (np.bool_, (beats, lanes)),
         }
-        for name, (dtype, shape) in wanted.items():
-            array = getattr(self, name)
-            if array.dtype != dtype or array.shape != shape:
-                raise ValueError(f"{name} must be {np.dtype(dtype)} {shape}, not {array.dtype} {array.shape}")
+        check_arrays(self, wanted)
         if not design.has_keep and not self.keep.all():
             raise ValueError("the streams of this design have no TKEEP")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RowOutput(Output):
-    """Everything that came out of a unit, and when: see :class:`~ropewalk_sim.figures.Figures`.
+    """Everything that came out of a unit, and when: see :class:`~ropewalk_sim.in_out.Figures`.
 
     ``data``, ``tid``, ``last``, ``keep`` as on the input; ``error`` is ``bool [beats]``.
     """

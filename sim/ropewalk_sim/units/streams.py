@@ -4,11 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from ropewalk_sim.figures import Output
+from ropewalk_sim.in_out import Input, Output, check_arrays
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class UnitInput:
+class UnitInput(Input):
     """Everything that is offered to a unit.
 
     Parameters
@@ -28,11 +28,7 @@ class UnitInput:
         If an array has another type or shape.
     """
 
-    descriptors: np.ndarray
-    data: np.ndarray
     keep: np.ndarray
-    tid: np.ndarray
-    last: np.ndarray
 
     def __post_init__(self) -> None:
         beats = self.data.shape[0]
@@ -43,25 +39,12 @@ class UnitInput:
             "tid": (np.uint8, (beats,)),
             "last": (np.bool_, (beats,)),
         }
-        for name, (dtype, shape) in wanted.items():
-            array = getattr(self, name)
-            if array.dtype != dtype or array.shape != shape:
-                raise ValueError(f"{name} must be {np.dtype(dtype)} {list(shape)}, not {array.dtype} {array.shape}")
-
-    @property
-    def tokens(self) -> int:
-        """Number of descriptors."""
-        return len(self.descriptors)
-
-    @property
-    def beats(self) -> int:
-        """Number of data beats."""
-        return len(self.data)
+        check_arrays(self, wanted)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class UnitOutput(Output):
-    """Everything that came out of a unit, and when: see :class:`~ropewalk_sim.figures.Figures`.
+    """Everything that came out of a unit, and when: see :class:`~ropewalk_sim.in_out.Figures`.
 
     ``data`` is ``uint8 [beats, octets]``, ``keep`` ``bool [beats, octets]`` (all true where the unit has no TKEEP),
     ``tid`` and ``user`` ``uint8 [beats]``, ``last`` ``bool [beats]``; ``before`` is what came out before a scripted

@@ -119,8 +119,8 @@ def test_accesses_before_an_interrupted_run(name, design, loaded, design_folder)
 
 @pytest.mark.parametrize("name", ENGINES[:3])
 def test_what_never_comes_is_said(name, design, design_folder, monkeypatch):
-    module = {"amaranth": "amaranth_host", "verilator": "verilator_host", "icarus": "cosim"}[name]
-    monkeypatch.setattr(f"ropewalk_sim.engines.{module}.MOST_POLLS", 50)
+    modules = {"amaranth": "engines.amaranth_host", "verilator": "engines.verilator_host", "icarus": "units.cosim"}
+    monkeypatch.setattr(f"ropewalk_sim.{modules[name]}.MOST_POLLS", 50)
     stream = scenarios.plain(design, seed=1, tokens=2)
     with pytest.raises(EngineError, match=rf"^{name}: .*a register does not show what is waited for"):
         open_engine(name, design_folder("four-lanes")).run(stream, script=Script(registers=(wait("identity", 1, 1),)))

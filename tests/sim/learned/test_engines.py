@@ -1,19 +1,23 @@
 """The emitted Verilog in Verilator and Icarus: a real encoder's table, random streams, a memory outside."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from ropewalk.geometry.learned import LearnedGeometry
+from ropewalk_sim import registers
 from ropewalk_sim.beats import Script, Stalls
 from ropewalk_sim.errors import EngineError
 from ropewalk_sim.learned.engines import run_engine
 from ropewalk_sim.learned.memory import Memory
 from ropewalk_sim.learned.model import run_model
 from ropewalk_sim.learned.scenarios import random_stream
-from ropewalk_sim.registers import Access, address_of
 from ropewalk_sim.units.row_arrays import pack_rows, unpack_rows
 from ropewalk_sim.units.rows import descriptors_of, whole_tokens
 
 from .conftest import BERT
+
+write = partial(registers.write, unit="learned")
 
 RESTS = Stalls(seed=7, data=0.3, token=0.3, output=0.4, registers=0.2)
 SMALL = LearnedGeometry(model_type="test", rows=30, row_offset=2, dimension=22, mask="counted", masked_row=1)
@@ -22,10 +26,6 @@ WHOLE = LearnedGeometry(model_type="test", rows=30, row_offset=2, dimension=24, 
 
 def small_table(dimension: int) -> np.ndarray:
     return np.random.default_rng(2).normal(size=(30, dimension))
-
-
-def write(register: str, value: int) -> Access:
-    return Access(address=address_of(register, "learned"), write=value)
 
 
 @pytest.mark.parametrize("storage", ["block-ram", "external"])

@@ -7,10 +7,10 @@ import pytest
 from ropewalk.gateware.sinusoidal.top import SinusoidalPorts
 from ropewalk.tables.sinusoidal_words import NO_ROW, slot_crc, slot_load_words
 from ropewalk_sim.beats import Script, Stalls
+from ropewalk_sim.registers import COUNTERS
 from ropewalk_sim.sinusoidal.engines import run_engine
 from ropewalk_sim.sinusoidal.model import run_model
 from ropewalk_sim.sinusoidal.scenarios import (
-    COUNTERS,
     design_of,
     faulty,
     load_design,

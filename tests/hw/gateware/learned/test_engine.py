@@ -5,16 +5,18 @@ from functools import partial
 import numpy as np
 import pytest
 from ropewalk.gateware.learned.top import LearnedPorts
+from ropewalk_sim import registers
 from ropewalk_sim.beats import Script, Stalls
 from ropewalk_sim.learned.engines import run_engine
 from ropewalk_sim.learned.memory import Memory
 from ropewalk_sim.learned.model import run_model
 from ropewalk_sim.learned.scenarios import random_stream
-from ropewalk_sim.registers import Access, address_of
 from ropewalk_sim.units import amaranth_bench
 from ropewalk_sim.units.rows import descriptors_of, to_unit, whole_tokens
 
 simulate = partial(run_engine, "amaranth", None)
+write = partial(registers.write, unit="learned")
+read = partial(registers.read, unit="learned")
 
 RESTS = Stalls(seed=3, data=0.3, token=0.3, output=0.4, registers=0.3)
 SHAPES = [
@@ -26,14 +28,6 @@ SHAPES = [
     {"dimension": 8, "lanes": 8, "table_width": 8},
     {"dimension": 1, "lanes": 1, "rows": 3},
 ]
-
-
-def write(register: str, value: int, *, start: int = 0, strobes: int = 15) -> Access:
-    return Access(address=address_of(register, "learned"), write=value & 0xFFFFFFFF, start=start, strobes=strobes)
-
-
-def read(register: str) -> Access:
-    return Access(address=address_of(register, "learned"))
 
 
 @pytest.mark.parametrize(("options", "stalls"), [(SHAPES[1], Stalls()), *((shape, RESTS) for shape in SHAPES)])

@@ -5,6 +5,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from ropewalk_sim import registers
 from ropewalk_sim.beats import Script, Stalls
 from ropewalk_sim.learned.engines import run_engine
 from ropewalk_sim.learned.memory import Memory
@@ -13,17 +14,11 @@ from ropewalk_sim.registers import Access, address_of
 from ropewalk_sim.units.rows import RowInput, descriptors_of, to_unit, whole_tokens
 
 simulate = partial(run_engine, "amaranth", None)
+write = partial(registers.write, unit="learned")
+read = partial(registers.read, unit="learned")
 
 LOADING, SCANNING, KNOWN = 1, 2, 4
 SLVERR = 2
-
-
-def write(register: str, value: int, *, start: int = 0, strobes: int = 15) -> Access:
-    return Access(address=address_of(register, "learned"), write=int(value) & 0xFFFFFFFF, start=start, strobes=strobes)
-
-
-def read(register: str, *, start: int = 0) -> Access:
-    return Access(address=address_of(register, "learned"), start=start)
 
 
 def crc_of(words: np.ndarray) -> int:

@@ -7,15 +7,16 @@ from typing import Any
 import pytest
 from ropewalk.formats import Format
 from ropewalk.gateware.learned import descriptor, engine, framer, read_master, table_memory
+from ropewalk_sim import registers
 from ropewalk_sim.beats import Script
 from ropewalk_sim.errors import EngineError
 from ropewalk_sim.learned.engines import run_engine
 from ropewalk_sim.learned.memory import Memory
 from ropewalk_sim.learned.model import run_model
 from ropewalk_sim.learned.scenarios import random_stream
-from ropewalk_sim.registers import Access, address_of
 
 simulate = partial(run_engine, "amaranth", None)
+write = partial(registers.write, unit="learned")
 
 Patch = Callable[[pytest.MonkeyPatch], None]
 
@@ -95,10 +96,6 @@ OUTSIDE: dict[str, Patch] = {
         "table_container_bits", lambda b: b // 2, (read_master, "ReadMaster")
     ),
 }
-
-
-def write(register: str, value: int, start: int = 0) -> Access:
-    return Access(address=address_of(register, "learned"), write=value, start=start)
 
 
 def differs(design: Any, words: Any) -> bool:

@@ -1,11 +1,40 @@
-"""When beats came out, and what the register port answered: the figures of a run, whatever a beat is made of."""
+"""What goes into a top and what comes out of it, whatever a beat is made of; and the figures of a run."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 
 from .registers import Answer
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Input:
+    """What is offered to a top: ``descriptors`` has a row for each token; ``data``, ``tid``, ``last`` one a beat."""
+
+    descriptors: np.ndarray
+    data: np.ndarray
+    tid: np.ndarray
+    last: np.ndarray
+
+    @property
+    def tokens(self) -> int:
+        """Number of token descriptors."""
+        return len(self.descriptors)
+
+    @property
+    def beats(self) -> int:
+        """Number of input beats."""
+        return len(self.data)
+
+
+def check_arrays(holder: object, wanted: Mapping[str, tuple[type, tuple[int, ...]]]) -> None:
+    """Raise ``ValueError`` unless the arrays of these names in ``holder`` have the types and shapes."""
+    for name, (dtype, shape) in wanted.items():
+        array = getattr(holder, name)
+        if array.dtype != dtype or array.shape != shape:
+            raise ValueError(f"{name} must be {np.dtype(dtype)} {list(shape)}, not {array.dtype} {list(array.shape)}")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
