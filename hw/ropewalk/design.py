@@ -234,11 +234,6 @@ class Design:
         return max(4, 1 << (-(-ROW_ROUND_TRIP // shortest)).bit_length())
 
     @property
-    def row_number_bits(self) -> int:
-        """Rows are numbered modulo four times the banks, so that "older" and "newer" cannot be confused."""
-        return self.row_banks.bit_length() + 1
-
-    @property
     def axes(self) -> int:
         """Position axes of a descriptor: as many position words follow its first word."""
         return self._needed_axes if self.position_axes is None else self.position_axes

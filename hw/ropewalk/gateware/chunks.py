@@ -11,6 +11,7 @@ from amaranth.lib.wiring import In, Out
 
 from ..design import Design
 from .component import Component
+from .primitives import delayed
 
 
 def word_bits(design: Design) -> int:
@@ -31,69 +32,179 @@ def unmoved(order) -> dict:
     return {"first": 0, "pairs": 0, "odd": 0, "split_in": order.split_in, "split_out": order.split_out}
 
 
-def slice_beats(design: Design, order) -> tuple[Value, Value]:
-    """The first pair beat of a head, and the number of its pair beats."""
-    lane_bits = (design.lanes - 1).bit_length()
-    return order.first >> lane_bits, order.pairs >> lane_bits
+class SliceBeats:
+    """The pair beats of a head: from ``first`` to before ``behind``. Those from ``middle`` on may be crossed.
 
+    Registers, a clock behind ``order`` and ``split``.
+    """
 
-def crossed(design: Design, order, split: Value, word: Value) -> Value:
-    """Whether the chunks of beat ``word`` lie in each other's banks."""
-    first, count = slice_beats(design, order)
-    half = count >> 1
-    return split & ~count[0] & (word >= first + half) & (word < first + count)
+    latency = 1
+
+    def __init__(self, m: Module, design: Design, order, split: Value, *, name: str):
+        lane_bits = (design.lanes - 1).bit_length()
+        first, count = order.first >> lane_bits, order.pairs >> lane_bits
+        self.first, self.middle, self.behind = (
+            Signal(word_bits(design) + 1, name=f"{name}_{place}", reset_less=True)
+            for place in ("first", "middle", "behind")
+        )
+        self.crosses = Signal(name=f"{name}_crosses", reset_less=True)
+        m.d.sync += [
+            self.first.eq(first),
+            self.middle.eq(first + (count >> 1)),
+            self.behind.eq(first + count),
+            self.crosses.eq(split & ~count[0]),
+        ]
+
+    def crossed(self, word: Value) -> Value:
+        """Whether the chunks of beat ``word`` lie in each other's banks."""
+        return self.crosses & (word >= self.middle) & (word < self.behind)
 
 
 class ChunkMap(Component):
-    """The two chunks of a beat that the engine works on. No clock.
+    """The two chunks of a beat that the engine works on, and where the banks have them.
+
+    Latency :attr:`latency` clocks; a beat per clock.
+
+    Parameters
+    ----------
+    place_bits
+        Bits of a place in a bank.
 
     Members
     -------
-    word, order, split : In
-        The beat's number in its head, the head's order, and whether the pair beats are split.
+    word, order, split, base : In
+        The beat's number in its head, the head's order, whether the pair beats are split, and the place of the head's
+        first beat.
     inside : Out
         Whether it is a pair beat.
-    chunks : Out
-        The numbers of its chunks, the first always lower.
-    banks : Out
-        The banks that they lie in, always different ones.
+    second_bank : Out
+        The bank that the first chunk lies in. The other one lies in the other bank.
+    low, high : Out
+        The places of the first chunk, whose number is always lower, and of the other one.
     """
 
-    def __init__(self, design: Design):
+    latency = SliceBeats.latency + 3
+
+    def __init__(self, design: Design, *, place_bits: int):
         self._design = design
-        bits = word_bits(design)
         super().__init__(
             {
-                "word": In(bits),
+                "word": In(word_bits(design)),
                 "order": In(order_layout(design)),
                 "split": In(1),
+                "base": In(place_bits),
                 "inside": Out(1),
-                "chunks": Out(data.ArrayLayout(bits + 1, 2)),
-                "banks": Out(data.ArrayLayout(1, 2)),
+                "second_bank": Out(1),
+                "low": Out(place_bits),
+                "high": Out(place_bits),
             }
         )
 
     def elaborate(self, platform) -> Module:  # noqa: D102
         m = Module()
-        design, order, word = self._design, self.order, self.word
-        first, count = slice_beats(design, order)
-        behind = Signal(len(word) + 1)
-        m.d.comb += [
-            behind.eq(first + count),
-            self.inside.eq((word >= first) & (word < behind)),
-        ]
-        low, high = self.chunks
-        with m.If(self.inside & self.split):
+        bits = len(self.word)
+        word = [delayed(m, self.word, clocks, name=f"word_{clocks}") for clocks in range(3)]
+        odd = [delayed(m, self.order.odd, clocks, name=f"odd_{clocks}") for clocks in range(3)]
+        base = delayed(m, self.base, 3, name="base")
+        split = delayed(m, self.split, 1, name="split")
+
+        # Clock 1: the slice in beats.
+        beats = SliceBeats(m, self._design, self.order, self.split, name="slice")
+
+        # Clock 2: what kind of beat it is, and the sums.
+        kinds = data.StructLayout({"inside": 1, "split": 1, "left_over": 1})
+        kind = Signal(kinds, reset_less=True)
+        split_low, split_high = (Signal(bits + 1, name=f"split_{place}", reset_less=True) for place in ("low", "high"))
+        m.d.sync += [
+            kind.inside.eq((word[1] >= beats.first) & (word[1] < beats.behind)),
+            kind.split.eq(split),
+            kind.left_over.eq(odd[1] & (word[1] == beats.behind)),
             # S + p = 2s + odd + j - s
-            m.d.comb += [low.eq(word + first + order.odd), high.eq(word + behind + order.odd)]
-        with m.Elif(self.inside):
-            m.d.comb += [low.eq((word << 1) + order.odd), high.eq((word << 1) + order.odd + 1)]
-        with m.Elif(order.odd & (word == behind)):
-            m.d.comb += [low.eq(first << 1), high.eq((word << 1) + 1)]
-        with m.Else():
-            m.d.comb += [low.eq(word << 1), high.eq((word << 1) + 1)]
-        for bank, chunk in zip(self.banks, (low, high), strict=True):
-            m.d.comb += bank.eq(chunk[0] ^ crossed(design, order, self.split, chunk[1:]))
+            split_low.eq(word[1] + beats.first + odd[1]),
+            split_high.eq(word[1] + beats.behind + odd[1]),
+        ]
+        first, middle, behind, crosses = (
+            delayed(m, getattr(beats, name), clocks, name=name)
+            for name, clocks in (("first", 1), ("middle", 2), ("behind", 2), ("crosses", 2))
+        )
+
+        # Clock 3: the numbers of its chunks.
+        low, high = (Signal(bits + 1, name=place, reset_less=True) for place in ("low", "high"))
+        m.d.sync += [low.eq(word[2] << 1), high.eq((word[2] << 1) + 1)]
+        with m.If(kind.inside & kind.split):
+            m.d.sync += [low.eq(split_low), high.eq(split_high)]
+        with m.Elif(kind.inside):
+            m.d.sync += [low.eq((word[2] << 1) + odd[2]), high.eq((word[2] << 1) + odd[2] + 1)]
+        with m.Elif(kind.left_over):
+            m.d.sync += low.eq(first << 1)
+
+        # Clock 4: where they are.
+        crossed = crosses & (low >> 1 >= middle) & (low >> 1 < behind)
+        second_bank = Signal(reset_less=True)
+        low_place, high_place = (Signal(self.low.shape(), name=name, reset_less=True) for name in ("at", "high_at"))
+        m.d.sync += [
+            second_bank.eq(low[0] ^ crossed),
+            low_place.eq(base + (low >> 1)),
+            high_place.eq(base + (high >> 1)),
+        ]
+        m.d.comb += [
+            self.inside.eq(delayed(m, kind.inside, 2, name="inside")),
+            self.second_bank.eq(second_bank),
+            self.low.eq(low_place),
+            self.high.eq(high_place),
+        ]
+        return m
+
+
+class SliceLanes(Component):
+    """Which lanes of a beat hold pairs of the slice.
+
+    Latency :attr:`latency` clocks; a beat per clock.
+
+    Members
+    -------
+    word, start, end : In
+        The beat's number in its head, and the places of the first pair of the slice and of the first one behind it.
+    lanes : Out
+        A bit per lane.
+    """
+
+    latency = 2
+
+    def __init__(self, design: Design):
+        self._lanes = design.lanes
+        pairs = design.geometry.head_dim // 2
+        super().__init__(
+            {
+                "word": In(word_bits(design)),
+                "start": In(range(max(2, pairs))),
+                "end": In(range(pairs + 1)),
+                "lanes": Out(design.lanes),
+            }
+        )
+
+    def elaborate(self, platform) -> Module:  # noqa: D102
+        m = Module()
+        lane_bits = (self._lanes - 1).bit_length()
+        start, end = self.start >> lane_bits, self.end >> lane_bits
+        first_lane, end_lane = (
+            delayed(m, bound[:lane_bits], 1, name=name)
+            for name, bound in (("first_lane", self.start), ("end_lane", self.end))
+        )
+        behind_start, at_start, before_end, at_end = (
+            delayed(m, value, 1, name=name)
+            for name, value in (
+                ("behind_start", self.word > start),
+                ("at_start", self.word == start),
+                ("before_end", self.word < end),
+                ("at_end", self.word == end),
+            )
+        )
+        inside = [
+            (behind_start | (at_start & (first_lane <= lane))) & (before_end | (at_end & (end_lane > lane)))
+            for lane in range(self._lanes)
+        ]
+        m.d.comb += self.lanes.eq(delayed(m, Cat(inside), 1, name="inside"))
         return m
 
 

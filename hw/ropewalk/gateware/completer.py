@@ -4,7 +4,7 @@ So the buffers behind it always see whole heads. The beats that stand in are 0, 
 drops them.
 """
 
-from amaranth.hdl import Module, Signal
+from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import stream
 from amaranth.lib.wiring import In, Out
 
@@ -33,26 +33,22 @@ class Completer(Component):
         m = Module()
         arrival, beat = self.arrival.payload, self.beat.payload
         end = self._design.beats_per_head - 1
+        # The last beat that came waits at the arrival until its head is complete.
         filling = Signal()
-        kept = Signal(beat_layout(self._design), reset_less=True)
-        moved = Signal()
+        word = Signal(beat.ask.word.shape(), reset_less=True)
+        at_end = Signal(reset_less=True)
         m.d.comb += [
-            self.arrival.ready.eq(self.beat.ready & ~filling),
-            self.beat.valid.eq(self.arrival.valid | filling),
-            moved.eq(self.beat.valid & self.beat.ready),
+            self.beat.valid.eq(self.arrival.valid),
+            self.arrival.ready.eq(self.beat.ready & Mux(filling, at_end, ~arrival.cut)),
             beat.eq(arrival),
+            beat.absent.eq(filling),
         ]
         with m.If(filling):
-            m.d.comb += [
-                beat.eq(kept),
-                beat.elements.eq(0),
-                beat.rotated.eq(0),
+            m.d.comb += [beat.ask.word.eq(word), beat.ask.needed.eq(0)]
+        with m.If(self.beat.valid & self.beat.ready):
+            m.d.sync += [
+                filling.eq(Mux(filling, ~at_end, arrival.cut)),
+                word.eq(beat.ask.word + 1),
+                at_end.eq(beat.ask.word == end - 1),
             ]
-        m.d.comb += beat.absent.eq(filling)
-        with m.If(moved):
-            m.d.sync += [kept.eq(beat), kept.word.eq(beat.word + 1)]
-            with m.If(filling):
-                m.d.sync += filling.eq(beat.word != end)
-            with m.Else():
-                m.d.sync += filling.eq(arrival.side.last & (arrival.word != end))
         return m

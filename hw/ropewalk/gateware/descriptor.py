@@ -1,36 +1,43 @@
 """The token descriptor port: takes descriptors, looks their slot up and decides what each token may do.
 
-At least :data:`CAPACITY` descriptors are taken with no data present. What a slot holds, the head counts and the offset
-are sampled when a descriptor is taken.
+What a slot holds, the head counts and the offset are sampled when a descriptor is taken.
 """
 
 from amaranth.hdl import Cat, Module, Mux, Signal, signed
 from amaranth.lib import data, stream
-from amaranth.lib.fifo import SyncFIFO
 from amaranth.lib.wiring import In, Out
 
 from ..design import AMPLITUDE, POSITION_BITS, Design
 from .component import Component
-from .layouts import descriptor_layout, token_layout
+from .credits import Credits
+from .layouts import descriptor_layout, heads_layout, token_layout
 from .slot_store import SlotStore
 from .slots import physical_slots, slot_layout
 
-CAPACITY = 4
-"""Descriptors that are taken before any data (PORTS.md asks for 4)."""
+HEAD_KINDS = range(3)
+"""Query, key and value."""
 
 
 class DescriptorPort(Component):
-    """Checks descriptors and queues them as tokens.
+    """Checks descriptors and sends them on as tokens, which nothing stops: a descriptor is taken when it has a place.
 
-    Latency :attr:`latency` clocks to a token at the head of the empty queue; one descriptor per clock until the queue
-    is full.
+    Latency :attr:`latency` clocks; one descriptor per clock until all places are taken.
+
+    Parameters
+    ----------
+    places
+        Tokens that there is room for.
 
     Members
     -------
     descriptor : In stream
         Descriptors as on the port.
-    token : Out stream
+    valid, token : Out
         Checked tokens.
+    left : In
+        A token gives back its place.
+    enable : In
+        Low: no descriptor is taken in the next clock.
     heads, offset : In
         Query, key and value heads, and what is added to the position on each axis.
     slot, lookup : Out
@@ -47,12 +54,16 @@ class DescriptorPort(Component):
 
     latency = SlotStore.latency + 1
 
-    def __init__(self, design: Design):
+    def __init__(self, design: Design, *, places: int):
         self._design = design
+        self._places = places
         super().__init__(
             {
                 "descriptor": In(stream.Signature(descriptor_layout(design.axes))),
-                "token": Out(stream.Signature(token_layout(design))),
+                "valid": Out(1),
+                "token": Out(token_layout(design)),
+                "left": In(1),
+                "enable": In(1, init=1),
                 "heads": In(data.ArrayLayout(8, 3)),
                 "offset": In(data.ArrayLayout(signed(32), design.axes)),
                 "slot": Out(8),
@@ -71,93 +82,132 @@ class DescriptorPort(Component):
         m = Module()
         design = self._design
         layout = descriptor_layout(design.axes)
+        axes = range(design.axes)
 
-        # Clock 0: a descriptor is taken.
-        arriving = self.descriptor.payload
+        # Clock 0: a descriptor is taken. Whether the one before it may be like it is known now; whether it is, later.
         accept = Signal()
+        taken = Signal()
+        m.submodules.credits = credits = Credits(self._places, under_way=1)
         m.d.comb += [
+            self.descriptor.ready.eq(credits.free & ~self.hold),
             accept.eq(self.descriptor.valid & self.descriptor.ready),
-            self.slot.eq(arriving.slot),
+            credits.take.eq(taken),
+            credits.give.eq(self.left),
+            credits.enable.eq(self.enable),
+            self.slot.eq(self.descriptor.payload.slot),
             self.lookup.eq(accept),
         ]
-        previous_valid = Signal()
-        previous = Signal(layout, reset_less=True)
+        m.d.sync += taken.eq(accept)
+        unchanged = Signal()
         with m.If(accept):
-            m.d.sync += [previous.eq(arriving), previous_valid.eq(1)]
+            m.d.sync += unchanged.eq(1)
         with m.If(self.changed):
-            m.d.sync += previous_valid.eq(0)
+            m.d.sync += unchanged.eq(0)
 
-        # Clock 1: where it is, with the offset.
-        taken = Signal()
+        # Clock 1: what is needed of it, with the offset.
+        arrived = Signal(layout, reset_less=True)
+        before = Signal(layout, reset_less=True)
         heads = Signal(data.ArrayLayout(8, 3), reset_less=True)
         offset = Signal(data.ArrayLayout(signed(32), design.axes), reset_less=True)
-        again = Signal(reset_less=True)
-        m.d.sync += [taken.eq(accept), heads.eq(self.heads), offset.eq(self.offset)]
-        with m.If(accept):
-            m.d.sync += again.eq(
-                previous_valid
-                & (previous.slot == arriving.slot)
-                & (previous.flags.as_value() == arriving.flags.as_value())
-                & (previous.position.as_value() == arriving.position.as_value())
-            )
+        comparable = Signal(reset_less=True)
+        m.d.sync += [
+            arrived.eq(self.descriptor.payload),
+            heads.eq(self.heads),
+            offset.eq(self.offset),
+            comparable.eq(unchanged),
+        ]
+        with m.If(taken):
+            m.d.sync += before.eq(arrived)
 
         # Clock 2: the slot's header is there.
-        checked = Signal()
+        looked_up = Signal()
         held = Signal(layout, reset_less=True)
-        held_heads = Signal(data.ArrayLayout(8, 3), reset_less=True)
-        held_again = Signal(reset_less=True)
-        position = [Signal(signed(34), name=f"position_{axis}", reset_less=True) for axis in range(design.axes)]
+        alike = Signal(4, reset_less=True)
+        some = Signal(3, reset_less=True)
+        following = Signal(data.ArrayLayout(signed(9), 3), reset_less=True)
+        position = [Signal(signed(34), name=f"position_{axis}", reset_less=True) for axis in axes]
         m.d.sync += [
-            checked.eq(taken),
-            held.eq(previous),
-            held_heads.eq(heads),
-            held_again.eq(again),
-            *(signal.eq(previous.position[axis] + offset[axis]) for axis, signal in enumerate(position)),
+            looked_up.eq(taken),
+            held.eq(arrived),
+            alike.eq(
+                Cat(
+                    comparable & (before.slot == arrived.slot),
+                    before.flags.as_value() == arrived.flags.as_value(),
+                    Cat(position[:16] for position in before.position)
+                    == Cat(position[:16] for position in arrived.position),
+                    Cat(position[16:] for position in before.position)
+                    == Cat(position[16:] for position in arrived.position),
+                )
+            ),
+            *(some[kind].eq(heads[kind] != 0) for kind in HEAD_KINDS),
+            *(following[kind].eq(heads[kind] - 2) for kind in HEAD_KINDS),
+            *(signal.eq(arrived.position[axis] + offset[axis]) for axis, signal in enumerate(position)),
         ]
 
-        token = Signal(token_layout(design))
-        # Where elements are moved, pairs begin with a beat (ropewalk.order).
-        moved = self.header.layout.any()
+        # Clock 3: what is wrong with it.
+        header = self.header
+        token = Signal(token_layout(design), reset_less=True)
+        row = token.row
+        context = token.context
+        checked = Signal()
+        missing = Signal(reset_less=True)
+        beyond = Signal(design.axes, reset_less=True)
+        passes = Signal(reset_less=True)
+        needs_none = Signal(reset_less=True)
         lane_bits = (design.lanes - 1).bit_length()
-        within = self.header.start[:lane_bits]
-        missing = Signal()
-        outside = Signal()
+        # Where elements are moved, pairs begin with a beat (ropewalk.order).
+        moved = header.layout.any() if design.moves else 0
+        within = header.start[:lane_bits]
+        start = Cat(Mux(moved, 0, within)[:lane_bits], header.start[lane_bits : len(row.start)])
         no_such_row = Signal()
         if design.source == "table":
-            m.d.comb += no_such_row.eq(held.flags.unit_amplitude & (self.header.amplitude != AMPLITUDE.one))
-        beyond = [(signal < 0) | (signal >= self.header.limit) for signal in position]
-        m.d.comb += [
+            m.d.comb += no_such_row.eq(held.flags.unit_amplitude & (header.amplitude != AMPLITUDE.one))
+        m.d.sync += [
+            checked.eq(looked_up),
             missing.eq(~self.known | no_such_row),
-            outside.eq(Cat(beyond).any() & ~held.flags.pass_ & ~missing),
-            token.request.place.eq(self.place),
-            token.request.start.eq(Cat(Mux(moved, 0, within)[:lane_bits], self.header.start[lane_bits:])),
-            token.layout.eq(self.header.layout),
-            token.odd.eq(moved & within.any()),
-            token.request.pairs.eq(self.header.pairs),
-            token.request.amplitude.eq(self.header.amplitude),
-            *(token.request.position[axis].eq(signal[:POSITION_BITS]) for axis, signal in enumerate(position)),
-            token.error.eq(missing | outside),
-            token.unit.eq(missing | outside | held.flags.pass_),
-            token.new_row.eq(~token.unit & ~held_again),
-            token.inverse.eq(held.flags.inverse),
+            *(beyond[axis].eq((signal < 0) | (signal >= header.limit)) for axis, signal in enumerate(position)),
+            passes.eq(held.flags.pass_),
+            needs_none.eq(~self.known | no_such_row | held.flags.pass_ | alike.all()),
+            row.place.eq(self.place),
+            row.start.eq(start),
+            token.pairs.eq(header.pairs),
+            row.amplitude.eq(Mux(held.flags.unit_amplitude, AMPLITUDE.one, header.amplitude)),
+            *(row.position[axis].eq(signal[:POSITION_BITS]) for axis, signal in enumerate(position)),
+            context.inverse.eq(held.flags.inverse),
             token.tag.eq(held.tag),
-            token.heads.eq(held_heads),
-            self.position_error.eq(checked & outside),
+            token.heads.eq(_packed(some, following)),
+            context.start.eq(start),
+            context.end.eq(start + header.pairs[: len(context.end)]),
+        ]
+        if design.moves:
+            m.d.sync += [
+                context.pairs.eq(header.pairs),
+                context.layout.eq(header.layout),
+                context.odd.eq(moved & within.any()),
+            ]
+        m.d.comb += [
+            self.valid.eq(checked),
+            self.token.eq(token),
+            self.token.new_row.eq(~(needs_none | beyond.any())),
+            self.token.context.unit.eq(missing | passes | beyond.any()),
+            self.token.context.error.eq(missing | (beyond.any() & ~passes)),
+            self.position_error.eq(checked & beyond.any() & ~passes & ~missing),
             self.slot_error.eq(checked & missing),
         ]
-        with m.If(held.flags.unit_amplitude):
-            m.d.comb += token.request.amplitude.eq(AMPLITUDE.one)
-
-        # Descriptors can be on their way when the queue is seen to fill.
-        queue = m.submodules.queue = SyncFIFO(width=token.shape().size, depth=2 * CAPACITY)
-        room = Signal()
-        m.d.sync += room.eq(queue.w_level <= queue.depth - self.latency - 1)
-        m.d.comb += [
-            self.descriptor.ready.eq(room & ~self.hold),
-            queue.w_en.eq(checked),
-            queue.w_data.eq(token),
-            self.token.valid.eq(queue.r_rdy),
-            self.token.payload.eq(queue.r_data),
-            queue.r_en.eq(self.token.ready),
-        ]
         return m
+
+
+def _packed(some: Signal, following: data.View) -> data.View:
+    """The heads of a token, the kinds that it has first."""
+    query, key, value = HEAD_KINDS
+    # The second kind is none of that name only where there is none: QUERY is 0.
+    first = Mux(some[query], query, Mux(some[key], key, value))
+    second = Mux(some[query] & some[key], key, Mux((some[query] | some[key]) & some[value], value, 0))
+    third = Mux(some.all(), value, 0)
+    counts = [
+        Mux(some[query], following[query], Mux(some[key], following[key], following[value])),
+        Mux(some[query] & some[key], following[key], following[value]),
+        following[value],
+    ]
+    packed = Cat(*(kind[:2] for kind in (first, second, third)), *(count[:9] for count in counts))
+    return data.View(heads_layout(), packed)

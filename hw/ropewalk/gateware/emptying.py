@@ -3,17 +3,16 @@
 from amaranth.hdl import Module, Signal, Value
 
 
-def emptied(m: Module, soft_reset: Value, flush: Value, leaving: Value, *, clear: Signal, awake: Signal) -> None:
-    """Drive ``clear``, which empties a unit, and ``awake``, without which it takes nothing.
+def emptied(m: Module, soft_reset: Value, flush: Value, leaving: Value, *, clear: Signal, enable: Signal) -> None:
+    """Drive ``clear``, which empties a unit, and ``enable``, without which it takes nothing in the next clock.
 
     A soft reset acts in the next clock. A flush waits until ``leaving``: no beat is on offer that is not being taken,
     since one that was offered may not be withdrawn.
     """
     flushing = Signal()
-    m.d.sync += [
-        clear.eq(soft_reset | (flushing & leaving)),
-        awake.eq(~(soft_reset | flushing | flush)),
-    ]
+    m.d.sync += clear.eq(soft_reset | (flushing & leaving))
+    # What a unit took before it is emptied would be lost.
+    m.d.comb += enable.eq(~(soft_reset | flushing | flush))
     with m.If(flush):
         m.d.sync += flushing.eq(1)
     with m.Elif(leaving | soft_reset):

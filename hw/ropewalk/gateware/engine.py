@@ -7,11 +7,12 @@
 The rotator has a fixed latency and never stalls: a beat enters it only when there is room for its result, so a stall
 outside stops beats at its entrance and reaches no arithmetic register. Where the order of elements asks for it, input
 and output order are buffers of about a head each; else the input is a wire and the output a queue.
+
+Between the ports and the entrance nothing stops anything either: what is taken has a place (:mod:`.credits`).
 """
 
-from amaranth.hdl import Cat, Module, Mux, Signal, signed
+from amaranth.hdl import Cat, Module, Signal, signed
 from amaranth.lib import data, stream, wiring
-from amaranth.lib.fifo import SyncFIFO
 from amaranth.lib.wiring import In, Out, connect
 
 from ..design import Design
@@ -20,21 +21,18 @@ from .component import Component
 from .descriptor import DescriptorPort
 from .framer import Framer, packet_layout
 from .generator import RowGenerator
-from .input_order import DirectInput, ReorderedInput
+from .input_buffer import ReorderedInput
+from .input_order import DirectInput
 from .latency import first_beat_clock
-from .layouts import descriptor_layout, side_layout
-from .output_order import QUEUE_DEPTH, DirectOutput, ReorderedOutput
+from .layouts import bank_bits, descriptor_layout, result_layout
+from .output_buffer import ReorderedOutput
+from .output_order import DirectOutput
+from .pipeline import carried
 from .planner import RowPlanner
 from .rotator import Rotator
 from .row_memory import RowMemory
 from .slot_store import SlotStore
 from .table import RowTable
-
-
-def result_layout(design: Design) -> data.StructLayout:
-    """A beat as it goes out."""
-    return data.StructLayout({"elements": data.ArrayLayout(design.data.shape, design.elements), "side": side_layout()})
-
 
 LOADER_MEMBERS = (
     "begin", "begin_slot", "word_valid", "word", "commit", "refusal", "refused", "loading", "busy", "scanning", "words",
@@ -72,6 +70,8 @@ class RotaryEngine(Component):
         Their heads.
     result : Out stream
         The rotated heads.
+    enable : In
+        Low: nothing is taken in the next clock. Nor in reset, and in the clock behind it.
     heads, offset, settings_changed : In
         Query, key and value heads; what is added to positions; whether they change in this clock.
     events : Out
@@ -80,7 +80,8 @@ class RotaryEngine(Component):
 
     def __init__(self, design: Design):
         self._design = design
-        self._port = DescriptorPort(design)
+        self._planner = RowPlanner(design)
+        self._port = DescriptorPort(design, places=self._planner.places)
         self._slots = SlotStore(design)
         self._source = RowGenerator(design) if design.source == "synth" else RowTable(design)
         self._entry = ReorderedInput(design) if design.input_buffer else DirectInput(design)
@@ -88,13 +89,14 @@ class RotaryEngine(Component):
         self._framer = Framer(design)
         self._rotator = Rotator(design)
         output = ReorderedOutput if design.output_buffer else DirectOutput
-        self._output = output(design, self.core_latency)
+        self._output = output(design, self.core_latency, self._entry.depth)
         loader = {name: self._slots.signature.members[name] for name in LOADER_MEMBERS}
         super().__init__(
             {
                 "descriptor": In(stream.Signature(descriptor_layout(design.axes))),
                 "packet": In(stream.Signature(packet_layout(design))),
                 "result": Out(stream.Signature(result_layout(design))),
+                "enable": In(1, init=1),
                 "heads": In(data.ArrayLayout(8, 3)),
                 "offset": In(data.ArrayLayout(signed(32), design.axes)),
                 "settings_changed": In(1),
@@ -109,16 +111,6 @@ class RotaryEngine(Component):
         return self._entry.latency + self._rotator.latency
 
     @property
-    def side_depth(self) -> int:
-        """Places for what accompanies a beat: as many as there can be beats between the framer and the exit."""
-        places = self._output.depth
-        if isinstance(self._entry, ReorderedInput):
-            places += self._entry.depth
-        if isinstance(self._output, ReorderedOutput):
-            places += QUEUE_DEPTH
-        return 1 << (places - 1).bit_length()
-
-    @property
     def latency(self) -> int:
         """Clocks, at most, from a descriptor to the first rotated beat of an idle engine whose data are waiting."""
         return max(self.latencies)
@@ -126,29 +118,39 @@ class RotaryEngine(Component):
     @property
     def latencies(self) -> tuple[int, ...]:
         """The same for a token of each variant, in slot order."""
-        design, parts = self._design, (self._port.latency, self._source.latency, self.core_latency)
+        design, parts = self._design, (self._source.latency, self.core_latency)
         return tuple(first_beat_clock(design, slot, *parts) for slot in range(len(design.variants)))
 
     def elaborate(self, platform) -> Module:  # noqa: D102
         m = Module()
         design = self._design
         m.submodules.port = port = self._port
-        m.submodules.planner = planner = RowPlanner(design)
+        m.submodules.planner = planner = self._planner
         m.submodules.source = source = self._source
         m.submodules.memory = memory = self._memory
         m.submodules.framer = framer = self._framer
         m.submodules.rotator = rotator = self._rotator
         m.submodules.entry = entry = self._entry
         m.submodules.output = output = self._output
-
         m.submodules.slots = slots = self._slots
 
+        # Tokens and their rows. A token that has been passed on, and a row that was begun with it, are told together.
         connect(m, wiring.flipped(self.descriptor), port.descriptor)
-        connect(m, port.token, planner.token)
-        connect(m, planner.request, source.request)
-        connect(m, planner.context, framer.context)
-        connect(m, wiring.flipped(self.packet), framer.packet)
+        for name in ("request", "row"):
+            connect(m, getattr(planner, name), getattr(source, name))
+        for name in ("tag", "heads", "context"):
+            connect(m, getattr(planner, name), getattr(framer, name))
+        m.d.sync += [
+            port.left.eq(planner.heads.valid & planner.heads.ready),
+            slots.retired.eq(planner.passed),
+            slots.row_begun.eq(planner.begun),
+            planner.made.eq(memory.made),
+        ]
         m.d.comb += [
+            planner.valid.eq(port.valid),
+            planner.token.eq(port.token),
+            port.enable.eq(self.enable),
+            framer.enable.eq(self.enable),
             port.heads.eq(self.heads),
             port.offset.eq(self.offset),
             port.changed.eq(self.settings_changed | slots.changed),
@@ -159,13 +161,12 @@ class RotaryEngine(Component):
             slots.slot.eq(port.slot),
             slots.lookup.eq(port.lookup),
             slots.taken.eq(port.lookup),
-            slots.retired.eq(planner.token.valid & planner.token.ready),
             slots.rows_idle.eq(source.idle),
-            slots.row_begun.eq(source.begun),
             source.read.eq(slots.read),
             source.read_address.eq(slots.read_address),
             slots.granted.eq(source.granted),
             slots.read_data.eq(source.read_data),
+            memory.begun.eq(slots.row_begun),
             *(getattr(memory, name).eq(getattr(source, name)) for name in ("write", "entry", "place", "last")),
         ]
         if isinstance(source, RowGenerator):
@@ -178,31 +179,33 @@ class RotaryEngine(Component):
             inside, outside = getattr(slots, name), getattr(self, name)
             flow = slots.signature.members[name].flow
             m.d.comb += outside.eq(inside) if flow == Out else inside.eq(outside)
+        # Beats to the entrance.
+        connect(m, wiring.flipped(self.packet), framer.packet)
         if design.buffered:
             m.submodules.completer = completer = Completer(design)
             connect(m, framer.beat, completer.arrival)
             connect(m, completer.beat, entry.beat)
         else:
             connect(m, framer.beat, entry.beat)
-
-        # The entrance.
-        ticket = entry.ticket.payload
-        enter = Signal()
-        held = Signal(design.row_number_bits, init=-1)
         m.d.comb += [
-            memory.sequence.eq(ticket.sequence),
-            memory.word.eq(ticket.word),
-            memory.needed.eq(ticket.needed),
-            entry.ticket.ready.eq(memory.available & output.room),
-            enter.eq(entry.ticket.valid & entry.ticket.ready),
-            output.enter.eq(enter),
-            planner.held.eq(held),
-            planner.writing.eq(memory.writing),
+            framer.fetch.eq(entry.fetch),
+            entry.arriving.eq(framer.elements),
+            entry.lagging.eq(framer.lagging),
+            memory.asks.eq(entry.asks),
+            entry.available.eq(memory.available),
+            entry.room.eq(output.room),
+            output.enter.eq(entry.enter),
+            *(getattr(output, name).eq(getattr(entry, name)) for name in ("came", "word", "absent", "side")),
         ]
         if design.moves:
-            m.d.comb += output.order.eq(ticket.order)
-        with m.If(enter):
-            m.d.sync += held.eq(ticket.sequence)
+            m.d.comb += output.order.eq(entry.order)
+        # The reader lets go of a row when a beat of another one goes: the rows of beats that follow come in turn.
+        entered = Signal()
+        bank, held = Signal(bank_bits(design), reset_less=True), Signal(bank_bits(design), init=-1)
+        m.d.sync += [entered.eq(entry.enter), bank.eq(entry.asks[0].bank)]
+        m.d.sync += planner.released.eq(entered & (bank != held))
+        with m.If(entered):
+            m.d.sync += held.eq(bank)
 
         # The core.
         m.d.comb += [
@@ -212,27 +215,17 @@ class RotaryEngine(Component):
             rotator.entries.eq(memory.entries),
             output.elements.eq(rotator.out),
         ]
-        valid = enter
-        for clock in range(self.core_latency):
-            later = Signal(name=f"valid_{clock + 1}")
-            m.d.sync += later.eq(valid)
-            valid = later
+        valid = carried(m, entry.enter, self.core_latency, name="valid")
         m.d.comb += output.valid.eq(valid)
 
-        # The exit. What accompanies a beat keeps its place in the stream, whatever becomes of the elements, and waits
-        # in a queue of its own.
-        sides = m.submodules.sides = SyncFIFO(width=side_layout().size, depth=self.side_depth)
-        leave = Signal()
+        # The exit. Beats that stand in for missing ones are dropped.
+        absent = output.result.payload.side.absent if design.buffered else 0
         m.d.comb += [
-            sides.w_data.eq(entry.beat.payload.side),
-            sides.w_en.eq(entry.taken),
-            self.result.payload.elements.eq(output.result.payload),
-            self.result.payload.side.eq(sides.r_data),
-            self.result.valid.eq(output.result.valid),
-            output.result.ready.eq(self.result.ready),
-            leave.eq(self.result.valid & self.result.ready),
-            sides.r_en.eq(leave),
+            self.result.payload.eq(output.result.payload),
+            self.result.valid.eq(output.result.valid & ~absent),
+            output.result.ready.eq(self.result.ready | absent),
         ]
+        leave = self.result.valid & self.result.ready
         m.d.comb += [
             self.events.token.eq(leave & self.result.payload.side.last),
             self.events.beat.eq(leave),
@@ -243,18 +236,4 @@ class RotaryEngine(Component):
             self.events.slot_error.eq(port.slot_error),
             self.events.framing_error.eq(framer.framing_error),
         ]
-        if design.buffered:
-            # Of a short packet's last head, the rest is dropped.
-            word = Signal(range(max(2, design.beats_per_head)))
-            at_head_end = Signal()
-            dropping = Signal()
-            m.d.comb += at_head_end.eq(word == design.beats_per_head - 1)
-            with m.If(dropping):
-                m.d.comb += [self.result.valid.eq(0), output.result.ready.eq(1)]
-            with m.If(output.result.valid & output.result.ready):
-                m.d.sync += word.eq(Mux(at_head_end, 0, word + 1))
-                with m.If(at_head_end):
-                    m.d.sync += dropping.eq(0)
-                with m.Elif(leave & self.result.payload.side.last):
-                    m.d.sync += dropping.eq(1)
         return m

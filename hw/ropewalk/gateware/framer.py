@@ -2,57 +2,76 @@
 
 It never accepts data before the token's descriptor, and never waits for anything but that and room behind it. What it
 does with beats that do not fit is in ``docs/ports.md``, "Framing".
+
+A beat passes it in four clocks: it is taken; it is matched; it is counted, and its elements go aside; and it is worked
+out which of its pairs lie in the slice. What the core needs is fetched when the beat goes on.
 """
 
-from amaranth.hdl import Cat, Module, Mux, Signal
+from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import data, stream
-from amaranth.lib.fifo import SyncFIFO
 from amaranth.lib.wiring import In, Out
 
 from ..design import Design
-from .chunks import order_layout, unmoved
+from .aside import Aside
+from .chunks import SliceBeats, SliceLanes, order_layout, unmoved
 from .component import Component
-from .descriptor import CAPACITY
-from .layouts import beat_layout, context_layout
+from .credits import Credits
+from .descriptor import HEAD_KINDS
+from .head_counter import HeadCounter
+from .layouts import beat_layout, context_layout, elements_layout, heads_layout, lagging_layout
+from .pipeline import carried
+from .primitives import delayed
+from .queue import Queue
 
-CONTEXT_LATENCY = 4
-"""Clocks from a context to the first beat of its token on the way out, where data are waiting."""
+_, _, VALUE = HEAD_KINDS
 
-QUERY, KEY, VALUE = range(3)
-"""Kinds of head, as TUSER names them."""
+PLACES = 16
+"""Beats between the port and the core."""
 
 
 def packet_layout(design: Design) -> data.StructLayout:
     """A beat as it comes: the elements, TID and TLAST."""
-    return data.StructLayout({"elements": data.ArrayLayout(design.data.shape, design.elements), "tag": 8, "last": 1})
+    return data.StructLayout({"elements": elements_layout(design), "tag": 8, "last": 1})
 
 
 class Framer(Component):
     """Turns packets into beats that know what they need.
 
-    Latency 1 clock; one beat per clock, without a bubble between heads or tokens.
+    Latency :attr:`latency` clocks from a beat to one on offer. A beat is taken when the tag of its token is there; one
+    per clock, without a bubble between heads or tokens.
 
     Members
     -------
-    context : In stream
-        Tokens, in order.
+    tag, heads, context : In stream
+        Tokens, in order: the tag, the heads and the rest of it. The latter two are there no later than the tag.
     packet : In stream
         Beats from outside.
+    enable : In
+        Low: no beat is taken in the next clock.
     beat : Out stream
         Beats for the rotator.
+    fetch, elements, lagging : In, Out, Out
+        The oldest beat that was not fetched yet goes on; its elements and what else follows it, a clock later. The
+        beat's place is free then.
     framing_error : Out
         High for a clock when a token's data are seen not to fit it.
     """
 
-    latency = 1
+    latency = 2 + SliceLanes.latency + Queue.latency
 
     def __init__(self, design: Design):
         self._design = design
         super().__init__(
             {
-                "context": In(stream.Signature(context_layout())),
+                "tag": In(stream.Signature(8)),
+                "heads": In(stream.Signature(heads_layout())),
+                "context": In(stream.Signature(context_layout(design))),
                 "packet": In(stream.Signature(packet_layout(design))),
+                "enable": In(1, init=1),
                 "beat": Out(stream.Signature(beat_layout(design))),
+                "fetch": In(1),
+                "elements": Out(elements_layout(design)),
+                "lagging": Out(lagging_layout(design)),
                 "framing_error": Out(1),
             }
         )
@@ -60,114 +79,101 @@ class Framer(Component):
     def elaborate(self, platform) -> Module:  # noqa: D102
         m = Module()
         design = self._design
+        m.submodules.counter = counter = HeadCounter(design)
+        m.submodules.credits = credits = Credits(PLACES, under_way=2)
 
-        # Contexts wait here so that the next one is at hand when a token ends, and their rows can be made ahead.
-        waiting = m.submodules.waiting = SyncFIFO(width=context_layout().size, depth=max(CAPACITY, design.row_banks))
-        m.d.comb += [
-            waiting.w_data.eq(self.context.payload),
-            waiting.w_en.eq(self.context.valid),
-            self.context.ready.eq(waiting.w_rdy),
-        ]
-        following = data.View(context_layout(), waiting.r_data)
-
-        active = Signal()
-        current = Signal(context_layout(), reset_less=True)
-        sequence = Signal(design.row_number_bits, init=-1)
-        mismatched = Signal()
+        # Clock 0: a beat is taken if its token will be there in the next clock, or if it is to be dropped then.
+        arrived = Signal()
+        arrival = Signal(packet_layout(design), reset_less=True)
+        # The tag is that of the token; the beat has TLAST.
+        fits = Signal(reset_less=True)
+        closes = Signal()
+        # No token is there. Beats are dropped to the next TLAST. Either there is one, or they are.
+        wanted = Signal(init=1)
         excess = Signal()
-
-        # Where in the token the next beat belongs: the beat of a head, the kind of head, and the heads of that kind
-        # that follow. Kinds without heads are passed over.
-        word = Signal(range(max(2, design.beats_per_head)))
-        kind = Signal(2)
-        following_heads = Signal(8)
-        at_head_end = word == design.beats_per_head - 1
-        some = Signal(3)
-        next_kind = Signal(2)
-        more_kinds = Signal()
-        first_kind = Signal(2)
+        wants_beats = Signal()
+        tag = Signal(8, reset_less=True)
+        take = Signal()
+        coming = self.packet.payload
         m.d.comb += [
-            *(some[index].eq(current.heads[index] != 0) for index in range(3)),
-            more_kinds.eq(((kind == QUERY) & (some[KEY] | some[VALUE])) | ((kind == KEY) & some[VALUE])),
-            next_kind.eq(Mux((kind == QUERY) & some[KEY], KEY, VALUE)),
-            first_kind.eq(Mux(following.heads[QUERY] != 0, QUERY, Mux(following.heads[KEY] != 0, KEY, VALUE))),
+            # Behind beats that are dropped a clock is lost, unless the token is there that is looked for.
+            self.packet.ready.eq(credits.free & (self.tag.valid | (wants_beats & ~(closes & (fits | excess))))),
+            credits.enable.eq(self.enable),
+            take.eq(self.packet.valid & self.packet.ready),
         ]
-        at_end = Signal()
-        m.d.comb += at_end.eq(at_head_end & (following_heads == 0) & ~more_kinds)
-
-        out = Signal(beat_layout(design), reset_less=True)
-        stored = Signal()
-        room = Signal()
-        ahead = m.submodules.ahead = SyncFIFO(width=beat_layout(design).size, depth=4)
-        m.d.comb += [
-            ahead.w_data.eq(out),
-            ahead.w_en.eq(stored),
-            self.beat.payload.eq(ahead.r_data),
-            self.beat.valid.eq(ahead.r_rdy),
-            ahead.r_en.eq(self.beat.ready),
-        ]
-        # One beat may be on its way to the buffer when the level is read.
-        m.d.comb += [
-            room.eq(ahead.w_level + stored < ahead.depth),
-            self.packet.ready.eq((active | excess) & room),
-        ]
-
-        arrival = self.packet.payload
-        accept = Signal()
-        ours = Signal()
-        end = Signal()
-        m.d.comb += [
-            accept.eq(self.packet.valid & self.packet.ready),
-            ours.eq(accept & ~excess & (arrival.tag == current.tag)),
-            end.eq(ours & (arrival.last | at_end)),
-        ]
-        m.d.sync += stored.eq(ours)
-        with m.If(accept):
-            with m.If(excess):
-                m.d.sync += excess.eq(~arrival.last)
-            with m.Elif(~ours):
-                m.d.sync += mismatched.eq(1)
-        # Once for each token.
-        m.d.comb += self.framing_error.eq(
-            accept & ~excess & ~mismatched & ((arrival.tag != current.tag) | (arrival.last ^ at_end))
-        )
-        with m.If(ours):
-            m.d.sync += word.eq(word + 1)
-            with m.If(at_head_end):
-                m.d.sync += word.eq(0)
-                with m.If(following_heads != 0):
-                    m.d.sync += following_heads.eq(following_heads - 1)
-                with m.Else():
-                    m.d.sync += [kind.eq(next_kind), following_heads.eq(current.heads[next_kind] - 1)]
-        with m.If(end):
-            m.d.sync += [word.eq(0), mismatched.eq(0), excess.eq(~arrival.last)]
-
-        with m.If(end | ~active):
-            m.d.comb += waiting.r_en.eq(1)
-            m.d.sync += [
-                active.eq(waiting.r_rdy),
-                current.eq(following),
-                kind.eq(first_kind),
-                following_heads.eq(following.heads[first_kind] - 1),
-            ]
-            with m.If(waiting.r_rdy & following.new_row):
-                m.d.sync += sequence.eq(sequence + 1)
-
-        # Which lanes of this beat hold pairs of the rotary slice.
-        inside = []
-        for lane in range(design.lanes):
-            place = Cat(Signal((design.lanes - 1).bit_length(), init=lane), word)
-            inside.append((place >= current.start) & (place < current.end))
         m.d.sync += [
-            out.elements.eq(arrival.elements),
-            out.rotated.eq(Cat(inside) & (~current.unit & (kind != VALUE)).replicate(design.lanes)),
-            out.inverse.eq(current.inverse),
-            out.word.eq(word),
-            out.sequence.eq(sequence),
-            out.side.kind.eq(kind),
-            out.side.last.eq(end),
-            out.side.tag.eq(current.tag),
-            out.side.error.eq(current.error | mismatched | (arrival.last ^ at_end)),
+            arrived.eq(take),
+            arrival.eq(coming),
+            closes.eq(take & coming.last),
+            fits.eq(Mux(self.tag.ready, coming.tag == self.tag.payload, coming.tag == tag)),
+        ]
+
+        # Clock 1: it is matched. A token that ends without TLAST makes way for the next one a clock later than others.
+        ours = Signal()
+        overrun = Signal()
+        m.d.comb += [
+            ours.eq(arrived & fits & ~excess),
+            overrun.eq(ours & counter.at_end_next & ~closes),
+            self.tag.ready.eq(wanted | (closes & fits & ~excess)),
+        ]
+        lacks = self.tag.ready & ~self.tag.valid
+        drops = excess & ~closes
+        m.d.sync += [
+            wanted.eq(overrun | lacks),
+            excess.eq(overrun | drops),
+            wants_beats.eq(overrun | drops | ~lacks),
+        ]
+        with m.If(self.tag.ready):
+            m.d.sync += tag.eq(self.tag.payload)
+
+        # Clock 2: it is counted. The elements go aside.
+        matched = Signal()
+        strange = Signal()
+        begins = Signal()
+        ends = Signal()
+        ended = Signal(reset_less=True)
+        its_tag = Signal(8, reset_less=True)
+        elements = Signal(elements_layout(design), reset_less=True)
+        mismatched = Signal()
+        m.d.sync += [
+            matched.eq(ours),
+            strange.eq(arrived & ~fits & ~excess),
+            begins.eq(self.tag.valid & self.tag.ready),
+            ends.eq(ours & (closes | counter.at_end_next)),
+            ended.eq(closes),
+            its_tag.eq(arrival.tag),
+            elements.eq(arrival.elements),
+        ]
+        current = self.context.payload
+        wrong_end = ended ^ counter.at_end
+        m.d.comb += [
+            counter.heads.eq(self.heads.payload),
+            counter.load.eq(begins),
+            counter.advance.eq(matched),
+            self.heads.ready.eq(begins),
+            self.context.ready.eq(ends),
+            credits.take.eq(matched),
+        ]
+        with m.If(ends):
+            m.d.sync += mismatched.eq(0)
+        with m.Elif(strange):
+            m.d.sync += mismatched.eq(1)
+        m.d.sync += [
+            # Once for each token.
+            self.framing_error.eq(~mismatched & (strange | (matched & wrong_end))),
+            credits.give.eq(self.fetch),
+        ]
+        turned = ~current.unit & (counter.kind != VALUE)
+        counted = Signal(beat_layout(design))
+        counted_lagging = Signal(lagging_layout(design))
+        m.d.comb += [
+            counted.ask.word.eq(counter.word),
+            counted.ask.bank.eq(current.bank),
+            counted_lagging.inverse.eq(current.inverse),
+            counted_lagging.side.kind.eq(counter.kind),
+            counted_lagging.side.last.eq(ended | counter.at_end),
+            counted_lagging.side.tag.eq(its_tag),
+            counted_lagging.side.error.eq(current.error | mismatched | wrong_end),
         ]
         if design.moves:
             order = Signal(order_layout(design))
@@ -177,12 +183,55 @@ class Framer(Component):
                 order.odd.eq(current.odd),
                 order.split_in.eq(current.layout[0]),
                 order.split_out.eq(current.layout[1]),
+                counted.order.eq(order),
+                counted.turned.eq(turned),
+                counted.inverse.eq(current.inverse),
+                counted.cut.eq(ended & ~counter.at_head_end),
             ]
-            m.d.sync += [
-                out.order.eq(order),
-                out.turned.eq(~current.unit & (kind != VALUE)),
-                out.inside.eq(inside[0] & (kind != VALUE)),
+            with m.If(counter.kind == VALUE):
+                m.d.comb += [getattr(counted.order, name).eq(value) for name, value in unmoved(order).items()]
+
+        # Clocks 3 and 4: which of its lanes hold pairs of the slice.
+        m.submodules.lanes = lanes = SliceLanes(design)
+        m.d.comb += [
+            lanes.word.eq(counter.word),
+            lanes.start.eq(current.start),
+            lanes.end.eq(current.end),
+        ]
+        beat = Signal(beat_layout(design))
+        lagging = Signal(lagging_layout(design))
+        turns = delayed(m, turned, lanes.latency, name="turns")
+        complete = carried(m, matched, lanes.latency, name="complete")
+        m.d.comb += [
+            beat.eq(delayed(m, counted, lanes.latency, name="counted")),
+            beat.ask.needed.eq(lanes.lanes.any() & turns),
+            lagging.eq(delayed(m, counted_lagging, lanes.latency, name="lagging")),
+            lagging.rotated.eq(lanes.lanes & turns.replicate(design.lanes)),
+        ]
+        if design.moves:
+            beats = SliceBeats(m, design, counted.order, counted.order.split_in, name="slice")
+            crossed = beats.crossed(delayed(m, counter.word, SliceBeats.latency, name="word"))
+            m.d.comb += [
+                beat.crossed.eq(delayed(m, crossed, lanes.latency - SliceBeats.latency, name="crossed")),
+                lagging.inside.eq(lanes.lanes[0] & (lagging.side.kind != VALUE)),
             ]
-            with m.If(kind == VALUE):
-                m.d.sync += [getattr(out.order, name).eq(value) for name, value in unmoved(order).items()]
+
+        m.submodules.ahead = ahead = Queue({"beat": (beat_layout(design), PLACES)})
+        m.d.comb += [
+            ahead.write_beat.eq(complete),
+            ahead.in_beat.eq(beat),
+            ahead.offer.eq(complete),
+            self.beat.payload.eq(ahead.output.payload.beat),
+            self.beat.valid.eq(ahead.output.valid),
+            ahead.output.ready.eq(self.beat.ready),
+        ]
+        parts = (("aside", self.elements, matched, elements), ("aside_lagging", self.lagging, complete, lagging))
+        for name, given, write, stored in parts:
+            m.submodules[name] = aside = Aside(given.shape(), PLACES)
+            m.d.comb += [
+                aside.write.eq(write),
+                aside.stored.eq(stored),
+                aside.fetch.eq(self.fetch),
+                given.eq(aside.fetched),
+            ]
         return m

@@ -8,33 +8,32 @@ between rows. At 18-bit coefficients and 48-bit phases it takes 5 + 2 + 4 multip
 arithmetic is that of ``docs/number-contract.md``, sections "Steps and phases" to "Amplitude".
 """
 
-from amaranth.hdl import Array, Cat, Module, Mux, Signal, unsigned
+from amaranth.hdl import Array, Cat, Module, Mux, Signal, Value, unsigned
 from amaranth.lib import stream, wiring
+from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
 from ..design import AMPLITUDE, POSITION_BITS, Design
 from .component import Component
 from .contents import step_contents
-from .layouts import entry_layout, request_layout
+from .layouts import entry_layout, pairs_shape, row_layout
 from .multiply import WideMultiplier
 from .primitives import BlockRam, BlockRom, delayed
+from .row_issue import RowIssue
 from .sine import SineGenerator
 from .slots import entry_address_bits, entry_bits, pair_bits
-
-SCAN_SHARE = 64
-"""A scan of the step memory waits at most so many clocks for its turn, and takes at most that share of them."""
 
 
 def source_members(design: Design) -> dict[str, wiring.Member]:
     """The members that every source of rows has."""
     return {
-        "request": In(stream.Signature(request_layout(design))),
+        "request": In(stream.Signature(pairs_shape(design))),
+        "row": In(stream.Signature(row_layout(design))),
         "write": Out(1),
         "entry": Out(entry_layout(design)),
         "place": Out(range(max(2, design.geometry.head_dim // 2))),
         "last": Out(1),
         "idle": Out(1),
-        "begun": Out(1),
         "read": In(1),
         "read_address": In(entry_address_bits(design)),
         "granted": Out(1),
@@ -47,13 +46,14 @@ class RowGenerator(Component):
 
     Members
     -------
-    request : In stream
-        Rows to make. A row takes as many clocks as it has pairs; the next request is taken in the last of them.
+    request, row : In stream
+        Rows to make: how many pairs they have, and the rest of it, which is taken when its last pair has been read. A
+        row takes as many clocks as it has pairs; the next request is taken in the last of them.
     write, entry, place, last : Out
         The entries of the rows, in order, the pair of a head that each belongs to, and whether it ends its row. Nothing
         can hold them up: the planner asks only for rows that have a bank.
-    idle, begun : Out
-        No row is being read from the step memory; a row was begun in this clock.
+    idle : Out
+        No row is being read from the step memory.
     read, read_address, granted, read_data : In, In, Out, Out
         Reads a word of the step memory for a scan, two clocks after ``granted``.
     load, load_address, load_data : In
@@ -85,7 +85,7 @@ class RowGenerator(Component):
     @property
     def latency(self) -> int:
         """Clocks from a request to its first entry on ``entry``."""
-        return 1 + self._to_amplitude + self._amplitude["sine"].latency + 1
+        return 2 + self._to_amplitude + self._amplitude["sine"].latency + 1
 
     @property
     def _to_amplitude(self) -> int:
@@ -106,64 +106,60 @@ class RowGenerator(Component):
             ]
         m.submodules.sine = sine = self._sine
 
-        # Issue: one pair of the held request per clock, but for those in which a scan reads.
-        busy = Signal()
-        pair = Signal(pair_bits(design))
-        held = Signal(request_layout(design), reset_less=True)
-        at_last = Signal()
-        turn = Signal(range(SCAN_SHARE))
-        m.d.sync += turn.eq(turn + 1)
+        # Issue: one pair of a row per clock, but for those in which a scan reads. Its step is read a clock later.
+        m.submodules.rows = rows = RowIssue(design)
+        row = self.row.payload
+        pair = Signal(pair_bits(design), reset_less=True)
+        begun = Signal()
+        issued = Signal()
+        at_last = Signal(reset_less=True)
         m.d.comb += [
-            at_last.eq(pair == (held.pairs - 1)[: len(pair)]),
-            self.granted.eq(self.read & (~busy | (turn == 0))),
-            self.request.ready.eq(~busy | (at_last & ~self.granted)),
-            self.idle.eq(~busy),
-            self.begun.eq(self.request.valid & self.request.ready),
+            rows.valid.eq(self.request.valid),
+            rows.pairs.eq(self.request.payload),
+            self.request.ready.eq(rows.ready),
+            rows.read.eq(self.read),
+            self.row.ready.eq(issued & at_last),
+            self.idle.eq(~(rows.busy | issued)),
         ]
-        with m.If(busy & ~self.granted):
+        m.d.sync += [
+            begun.eq(self.request.valid & self.request.ready),
+            issued.eq(rows.issue),
+            at_last.eq(rows.last),
+            self.granted.eq(rows.granted),
+        ]
+        with m.If(begun):
+            m.d.sync += pair.eq(0)
+        with m.Elif(issued):
             m.d.sync += pair.eq(pair + 1)
-        with m.If(self.request.ready):
-            m.d.sync += [busy.eq(self.request.valid), pair.eq(0), held.eq(self.request.payload)]
 
         # The step, and the position on its axis.
         position = [
-            delayed(m, held.position[axis], self._steps.latency, name=f"position_{axis}") for axis in range(design.axes)
+            delayed(m, row.position[axis], self._steps.latency, name=f"position_{axis}") for axis in range(design.axes)
         ]
         m.d.comb += [
-            self._steps.address.eq(Mux(self.granted, self.read_address, Cat(pair, held.place))),
+            self._steps.address.eq(Mux(self.granted, self.read_address, Cat(pair, row.place))),
             self.read_data.eq(self._steps.data),
             phase.a.eq(Array(position)[self._steps.data[48:]] if design.axes > 1 else position[0]),
             phase.b.eq(self._steps.data),
             sine.phase.eq(phase.p[design.phase_bits - fmt.reduced_phase_bits :]),
         ]
 
-        # Which clocks carry a pair, and which of those is the last of its row: index = clocks since the issue.
-        valid, last = [Signal()], [Signal()]
-        m.d.comb += [valid[0].eq(busy & ~self.granted), last[0].eq(at_last)]
-        for clock in range(1, self.latency):
+        # Which clocks carry a pair, and which of those is the last of its row: index = clocks since the step was read.
+        valid, last = [issued], [at_last]
+        for clock in range(1, self.latency - 1):
             valid.append(Signal(name=f"valid_{clock}"))
             last.append(Signal(name=f"last_{clock}", reset_less=True))
             m.d.sync += [valid[clock].eq(valid[clock - 1]), last[clock].eq(last[clock - 1])]
+        ends = [carries & ends for carries, ends in zip(valid, last, strict=True)]
 
-        # What the row is that a pair belongs to. Rows are in flight at most one per bank.
-        banks = range(design.row_banks)
-        amplitudes = Array(Signal(AMPLITUDE.shape, name=f"amplitude_{bank}", reset_less=True) for bank in banks)
-        starts = Array(Signal(self.place.shape(), name=f"start_{bank}", reset_less=True) for bank in banks)
-        newest, at_amplitude, at_end = Signal(banks), Signal(banks), Signal(banks)
-        with m.If(self.begun):
-            m.d.sync += [
-                amplitudes[newest].eq(self.request.payload.amplitude),
-                starts[newest].eq(self.request.payload.start),
-                newest.eq(newest + 1),
-            ]
-        with m.If(valid[self._to_amplitude] & last[self._to_amplitude]):
-            m.d.sync += at_amplitude.eq(at_amplitude + 1)
-        number = Signal(len(pair))
-        with m.If(self.write):
-            m.d.sync += number.eq(Mux(self.last, 0, number + 1))
-            with m.If(self.last):
-                m.d.sync += at_end.eq(at_end + 1)
-        m.d.comb += self.place.eq(starts[at_end] + number)
+        # What the row is that a pair belongs to.
+        loaded = Signal()
+        m.d.sync += loaded.eq(begun)
+        amplitude = self._of_row(m, loaded, row.amplitude, ends[self._to_amplitude - 1], name="amplitude")
+        start = self._of_row(m, loaded, row.start, ends[-3], name="start")
+        first = Signal(init=1)
+        with m.If(valid[-2]):
+            m.d.sync += [first.eq(last[-2]), self.place.eq(Mux(first, start, self.place + 1))]
 
         coefficient = design.coefficient
         product_fraction_bits = fmt.magnitude_fraction_bits + AMPLITUDE.fraction_bits
@@ -173,7 +169,7 @@ class RowGenerator(Component):
             rounded = Signal(len(multiplier.p) + 1 - dropped, name=f"rounded_{name}", reset_less=True)
             m.d.comb += [
                 multiplier.a.eq(getattr(sine, name)),
-                multiplier.b.eq(amplitudes[at_amplitude]),
+                multiplier.b.eq(amplitude),
             ]
             m.d.sync += rounded.eq((multiplier.p + coefficient.rounding_word(product_fraction_bits)) >> dropped)
             limit = Signal(coefficient.shape, name=f"limit_{name}")
@@ -185,7 +181,21 @@ class RowGenerator(Component):
         after_sine = self._amplitude["sine"].latency + 1
         m.d.comb += [
             self.entry.quadrant.eq(delayed(m, sine.quadrant, after_sine, name="quadrant")),
-            self.write.eq(valid[self.latency - 1]),
-            self.last.eq(last[self.latency - 1]),
+            self.write.eq(valid[-1]),
+            self.last.eq(last[-1]),
         ]
         return m
+
+    def _of_row(self, m: Module, loaded: Value, field: Value, ends: Value, *, name: str) -> Value:
+        """A field of the request that a pair belongs to, a clock behind where ``ends`` marks the last pair of each row.
+
+        Rows are in flight at most one per bank.
+        """
+        storage = m.submodules[f"rows_{name}"] = Memory(shape=len(field), depth=self._design.row_banks, init=[])
+        write, read = storage.write_port(), storage.read_port()
+        m.d.comb += [write.data.eq(field), write.en.eq(loaded)]
+        with m.If(loaded):
+            m.d.sync += write.addr.eq(write.addr + 1)
+        with m.If(ends):
+            m.d.sync += read.addr.eq(read.addr + 1)
+        return read.data

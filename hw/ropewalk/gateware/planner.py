@@ -1,80 +1,135 @@
 """The planner: asks the row source for the rows that tokens need and tells the framer what becomes of their data.
 
-No clock of its own: a token moves on in the clock in which both sides can take it.
+What is decided in a clock is little: whether the next token is passed on. All that is known of it follows in queues of
+its own.
 """
 
 from amaranth.hdl import Module, Signal
-from amaranth.lib import stream
-from amaranth.lib.wiring import In, Out
+from amaranth.lib import stream, wiring
+from amaranth.lib.wiring import In, Out, connect
 
 from ..design import Design
 from .component import Component
-from .layouts import context_layout, request_layout, token_layout
+from .credits import Credits
+from .layouts import bank_bits, context_layout, heads_layout, pairs_shape, row_layout, token_layout
+from .queue import Queue
+from .relay import Relay
 
 
 class RowPlanner(Component):
     """Splits a token into a row request, where it needs a new row, and a context for the framer.
 
-    Rows are numbered in the order in which they are asked for, modulo ``2**design.row_number_bits``; row n lives in
-    bank n modulo ``design.row_banks``. A row is asked for only when its bank is free: when the row that was there has
-    been made and has been let go of by the reader.
+    Rows are made in the order in which they are asked for, each in the bank after that of the one before. A row is
+    asked for only when its bank is free: when the row that was there has been made and has been let go of by the
+    reader.
+
+    Latency :attr:`latency` clocks to a request, and :attr:`tag_latency` to a tag; a token per clock.
 
     Members
     -------
-    token : In stream
-        Checked tokens.
-    request : Out stream
-        Rows to make.
-    context : Out stream
-        Tokens to frame.
-    held : In
-        Number of the oldest row that the reader may still read.
-    writing : In
-        Number of the row that is being made, or is to be made next.
+    valid, token : In
+        Checked tokens, no more than :attr:`places` that have not left.
+    request, row : Out stream
+        Rows to make: how many pairs they have, and the rest of it, which is there no later.
+    tag, heads, context : Out stream
+        Tokens to frame: their tags, their heads, and the rest of it. The latter two are there no later than the tag.
+    made, released : In
+        A row has been made; the reader has let go of one.
+    begun : Out
+        A row was asked for.
+    passed : Out
+        A token was passed on, and its row, if it takes a new one, asked for.
     """
+
+    latency = Queue.latency
+    tag_latency = latency + Queue.latency + Relay.latency
 
     def __init__(self, design: Design):
         self._design = design
         super().__init__(
             {
-                "token": In(stream.Signature(token_layout(design))),
-                "request": Out(stream.Signature(request_layout(design))),
-                "context": Out(stream.Signature(context_layout())),
-                "held": In(design.row_number_bits),
-                "writing": In(design.row_number_bits),
+                "valid": In(1),
+                "token": In(token_layout(design)),
+                "request": Out(stream.Signature(pairs_shape(design))),
+                "row": Out(stream.Signature(row_layout(design))),
+                "tag": Out(stream.Signature(8)),
+                "heads": Out(stream.Signature(heads_layout())),
+                "context": Out(stream.Signature(context_layout(design))),
+                "made": In(1),
+                "released": In(1),
+                "begun": Out(1),
+                "passed": Out(1),
             }
         )
 
+    @property
+    def places(self) -> int:
+        """Tokens that there is room for: those whose rows are made ahead, and those that are on their way."""
+        return max(16, 2 * self._design.row_banks)
+
     def elaborate(self, platform) -> Module:  # noqa: D102
         m = Module()
-        token = self.token.payload
-        banks, bits = self._design.row_banks, self._design.row_number_bits
-        number = Signal(bits)
-        free = Signal()
-        unread = Signal(bits)
-        unmade = Signal(bits)
+        design = self._design
+        token = self.token
+
+        # A token that takes no new row has that of the one before.
+        bank = Signal(bank_bits(design), init=-1)
+        context = Signal(context_layout(design))
+        m.d.comb += [context.eq(token.context), context.bank.eq(bank + token.new_row)]
+        with m.If(self.valid):
+            m.d.sync += bank.eq(context.bank)
+
+        waiting = self._queue(m, "waiting", {"new_row": 1, "pairs": pairs_shape(design)}, write=self.valid)
+        rows = self._queue(m, "rows", {"row": row_layout(design)}, write=self.valid & token.new_row)
+        tags = self._queue(m, "tags", {"tag": 8}, write=self.valid, offer=self.passed)
+        heads = self._queue(m, "heads", {"heads": heads_layout()}, write=self.valid, offer=self.passed)
+        contexts = self._queue(m, "contexts", {"context": context_layout(design)}, write=self.valid, offer=self.passed)
+        m.submodules.relay = relay = Relay(8)
         m.d.comb += [
-            unread.eq(number - self.held),
-            unmade.eq(number - self.writing),
-            free.eq((unread < banks) & (unmade < banks)),
-            self.request.payload.eq(token.request),
-            *(
-                self.context.payload[name].eq(token[name])
-                for name in ("new_row", "unit", "inverse", "error", "tag", "heads", "layout", "odd")
-            ),
-            self.context.payload.start.eq(token.request.start),
-            self.context.payload.pairs.eq(token.request.pairs),
-            self.context.payload.end.eq(token.request.start + token.request.pairs),
+            waiting.in_new_row.eq(token.new_row),
+            waiting.in_pairs.eq(token.pairs),
+            rows.in_row.eq(token.row),
+            tags.in_tag.eq(token.tag),
+            heads.in_heads.eq(token.heads),
+            contexts.in_context.eq(context),
+            self.row.payload.eq(rows.output.payload.row),
+            self.heads.payload.eq(heads.output.payload.heads),
+            self.context.payload.eq(contexts.output.payload.context),
+            relay.arrival.payload.eq(tags.output.payload.tag),
         ]
-        # Both receivers are ready or not by their own registers, so looking at one's ready for the other's valid
-        # closes no loop.
-        row_possible = Signal()
+        connect(m, relay.output, wiring.flipped(self.tag))
+        for queue, output in (
+            (rows, self.row), (heads, self.heads), (contexts, self.context), (tags, relay.arrival)
+        ):  # fmt: skip
+            m.d.comb += [output.valid.eq(queue.output.valid), queue.output.ready.eq(output.ready)]
+
+        # The reader holds one row from the start: none that there is.
+        m.submodules.unread = unread = Credits(design.row_banks - 1)
+        m.submodules.unmade = unmade = Credits(design.row_banks)
+        next_token = waiting.output
+        bank_free = Signal()
+        possible = Signal()
+        m.d.sync += bank_free.eq(unread.free_next & unmade.free_next)
         m.d.comb += [
-            row_possible.eq(~token.new_row | (free & self.request.ready)),
-            self.request.valid.eq(self.token.valid & token.new_row & free & self.context.ready),
-            self.context.valid.eq(self.token.valid & row_possible),
-            self.token.ready.eq(self.context.ready & row_possible),
+            possible.eq(~next_token.payload.new_row | (bank_free & self.request.ready)),
+            self.request.payload.eq(next_token.payload.pairs),
+            self.request.valid.eq(next_token.valid & next_token.payload.new_row & bank_free),
+            self.begun.eq(self.request.valid & self.request.ready),
+            next_token.ready.eq(possible),
+            self.passed.eq(next_token.valid & possible),
+            unread.take.eq(self.begun),
+            unread.give.eq(self.released),
+            unmade.take.eq(self.begun),
+            unmade.give.eq(self.made),
         ]
-        with m.If(self.request.valid & self.request.ready):
-            m.d.sync += number.eq(number + 1)
         return m
+
+    def _queue(self, m: Module, name: str, parts: dict, *, write, offer=None) -> Queue:
+        """A queue for as many tokens as there is room for."""
+        queue = Queue({part: (shape, self.places) for part, shape in parts.items()})
+        m.submodules[name] = queue
+        m.d.comb += [
+            *(getattr(queue, f"write_{part}").eq(write) for part in parts),
+            queue.offer.eq(write if offer is None else offer),
+        ]
+        return queue

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from amaranth.hdl import Cat, ClockDomain, ClockSignal, Module, ResetSignal, Value
+from amaranth.hdl import Cat, ClockDomain, ClockSignal, Const, Module, ResetSignal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
@@ -47,15 +47,18 @@ def join_streams(
     data_width: int,
     container_bits: int,
     clear: Value,
-    awake: Value,
+    awake: Value | None = None,
     elements: str = "elements",
 ) -> None:
     """Connect the ports of :func:`stream_members` to an engine's ``descriptor``, ``packet`` and ``result``.
 
-    Nothing is taken unless ``awake``, and nothing is offered while ``clear``. ``elements`` is what a beat's elements
-    are called inside: each stands in a container of ``container_bits`` outside, sign-extended on the way out. Bit 0 of
-    TUSER is the error. TKEEP has a bit per octet; the result's ``keep`` may have one per element.
+    Nothing is taken unless ``awake`` (without it, the engine itself sees to that), and nothing is offered while
+    ``clear``. ``elements`` is what a beat's elements are called inside: each stands in a container of
+    ``container_bits`` outside, sign-extended on the way out. Bit 0 of TUSER is the error. TKEEP has a bit per octet;
+    the result's ``keep`` may have one per element.
     """
+    if awake is None:
+        awake = Const(1)
     arrival, result = engine.packet.payload, engine.result.payload
     arriving, leaving = arrival[elements], result[elements]
     for place in range(len(arriving)):

@@ -84,10 +84,10 @@ class SineGenerator(Component):
         drop = fmt.correction_fraction_bits - fmt.rom_fraction_bits
         wait = self._correction["sine"].latency
         one = 1 << fmt.rom_fraction_bits
-        complement = Signal(fmt.rom_fraction_bits + 1)
-        m.d.comb += complement.eq(one - versine)
+        complement = Signal(fmt.rom_fraction_bits + 1, reset_less=True)
+        m.d.sync += complement.eq(one - delayed(m, versine, 1, name="versine"))
         sine_word = delayed(m, sine, wait, name="sine_word")
-        cosine_word = delayed(m, complement, wait, name="cosine_word")
+        cosine_word = delayed(m, complement, wait - 2, name="cosine_word")
         magnitude = len(self.sine)
         near = Signal(magnitude, reset_less=True)
         across = Signal(magnitude, reset_less=True)

@@ -13,16 +13,18 @@ from amaranth.lib import data
 from ..design import Design
 from .component import Component
 from .contents import row_contents
-from .generator import SCAN_SHARE, source_members
+from .generator import source_members
 from .layouts import entry_layout
+from .pipeline import carried
 from .primitives import BlockRom, delayed
+from .row_issue import RowIssue
 from .slots import entry_address_bits, table_bases
 
 
 class RowTable(Component):
     """A source of rows with the members of :class:`~ropewalk.gateware.generator.RowGenerator`.
 
-    Latency 1 clock plus that of the ROM from a request to its first entry; one pair per clock with no bubble.
+    Latency 2 clocks plus that of the ROM from a request to its first entry; one pair per clock with no bubble.
     """
 
     def __init__(self, design: Design):
@@ -33,7 +35,7 @@ class RowTable(Component):
     @property
     def latency(self) -> int:
         """Clocks from a request to its first entry on ``entry``."""
-        return 1 + self._rom.latency
+        return 2 + self._rom.latency
 
     def elaborate(self, platform) -> Module:  # noqa: D102
         m = Module()
@@ -42,51 +44,50 @@ class RowTable(Component):
 
         # The first entry of the row: the variant's place in the table plus position times pairs, by shifts so that it
         # takes no multiplier. A bit that not all variants' pairs have is taken from the slot.
-        request = self.request.payload
-        position = request.position[0][: max(1, (max(design.limits) - 1).bit_length())]
+        row = self.row.payload
+        row_pairs = Signal(self.request.payload.shape(), reset_less=True)
+        position = row.position[0][: max(1, (max(design.limits) - 1).bit_length())]
         pairs = [shape.pairs for shape in design.shapes]
         in_any, in_all = reduce(or_, pairs), reduce(and_, pairs)
         offsets = [
-            (position if in_all >> bit & 1 else Mux(request.pairs[bit], position, 0)) << bit
+            (position if in_all >> bit & 1 else Mux(row_pairs[bit], position, 0)) << bit
             for bit in range(in_any.bit_length())
             if in_any >> bit & 1
         ]
-        busy = Signal()
+        m.submodules.issue = rows = RowIssue(design)
         place = Signal(self.place.shape(), reset_less=True)
-        left = Signal(range(max(pairs) + 1), reset_less=True)
         address = Signal(entry_address_bits(design), reset_less=True)
         bases = Array(table_bases(design))
-        at_last = Signal()
-        turn = Signal(range(SCAN_SHARE))
-        m.d.sync += turn.eq(turn + 1)
+        begun = Signal()
+        issued = Signal()
         m.d.comb += [
-            at_last.eq(left == 1),
-            self.granted.eq(self.read & (~busy | (turn == 0))),
-            self.request.ready.eq(~busy | (at_last & ~self.granted)),
-            self.idle.eq(~busy),
-            self.begun.eq(self.request.valid & self.request.ready),
+            rows.valid.eq(self.request.valid),
+            rows.pairs.eq(self.request.payload),
+            self.request.ready.eq(rows.ready),
+            rows.read.eq(self.read),
+            self.row.ready.eq(rows.issue & rows.last),
+            self.idle.eq(~(rows.busy | issued)),
             rom.address.eq(Mux(self.granted, self.read_address, address)),
             self.read_data.eq(rom.data),
         ]
-        with m.If(busy & ~self.granted):
-            m.d.sync += [place.eq(place + 1), left.eq(left - 1), address.eq(address + 1)]
-        with m.If(self.request.ready):
+        m.d.sync += [
+            row_pairs.eq(self.request.payload),
+            begun.eq(self.request.valid & self.request.ready),
+            issued.eq(rows.issue),
+            self.granted.eq(rows.granted),
+        ]
+        with m.If(begun):
             m.d.sync += [
-                busy.eq(self.request.valid),
-                place.eq(request.start),
-                left.eq(request.pairs),
-                address.eq(bases[request.place] + sum(offsets[1:], offsets[0])),
+                place.eq(row.start),
+                address.eq(bases[row.place] + sum(offsets[1:], offsets[0])),
             ]
+        with m.Elif(issued):
+            m.d.sync += [place.eq(place + 1), address.eq(address + 1)]
 
-        valid = busy & ~self.granted
-        for clock in range(rom.latency):
-            later = Signal(name=f"valid_{clock + 1}")
-            m.d.sync += later.eq(valid)
-            valid = later
         m.d.comb += [
-            self.write.eq(valid),
+            self.write.eq(carried(m, issued, rom.latency, name="valid")),
             self.entry.eq(data.View(entry_layout(design), rom.data)),
             self.place.eq(delayed(m, place, rom.latency, name="place")),
-            self.last.eq(delayed(m, at_last, rom.latency, name="last")),
+            self.last.eq(delayed(m, rows.last, 1 + rom.latency, name="last")),
         ]
         return m

@@ -51,15 +51,14 @@ class RotaryPorts(Component):
         design = self._design
         engine = self._engine
         # Nothing is taken in reset, or it would be lost; and nothing is offered.
-        clear, awake = Signal(), Signal()
+        clear = Signal()
         if design.registers:
             m.submodules.engine = ResetInserter(clear)(engine)
             m.submodules.registers = registers = Registers(design)
-            self._connect_registers(m, registers, clear, awake)
+            self._connect_registers(m, registers, clear)
         else:
             m.submodules.engine = engine
             m.submodules.registers = registers = NoRegisters()
-            m.d.sync += awake.eq(1)
             m.d.comb += [engine.heads[kind].eq(count) for kind, count in enumerate(design.heads)]
 
         join(m, axi_lite_members(""), outside=self, inside=registers, prefix="s_axil_")
@@ -70,16 +69,15 @@ class RotaryPorts(Component):
             data_width=design.data_width,
             container_bits=design.container_bits,
             clear=clear,
-            awake=awake,
         )
         m.d.comb += self.m_axis_tuser[1:].eq(engine.result.payload.side.kind)
         return m
 
-    def _connect_registers(self, m: Module, registers: Registers, clear: Signal, awake: Signal) -> None:
-        """Lets the engine follow the registers; ``clear`` empties it, and nothing is taken unless ``awake``."""
+    def _connect_registers(self, m: Module, registers: Registers, clear: Signal) -> None:
+        """Lets the engine follow the registers; ``clear`` empties it."""
         engine = self._engine
         leaving = ~self.m_axis_tvalid | self.m_axis_tready
-        emptied(m, registers.soft_reset, registers.flush, leaving, clear=clear, awake=awake)
+        emptied(m, registers.soft_reset, registers.flush, leaving, clear=clear, enable=engine.enable)
         m.d.comb += [
             engine.heads.eq(registers.heads),
             engine.offset.eq(registers.offset),

@@ -8,6 +8,9 @@ from ropewalk.gateware.chunks import ChunkMap
 from ropewalk.geometry.shape import Shape
 from ropewalk.order import order_of
 
+BASE = 5
+"""Where the first beat of a head is put."""
+
 
 def expected_chunks(start: int, half: int, beats: int, split: bool) -> list[tuple[int, int]]:
     """The chunks of each beat: the slice's own beats take its pairs, the rest of the head stays where it is."""
@@ -21,6 +24,11 @@ def expected_chunks(start: int, half: int, beats: int, split: bool) -> list[tupl
     return rest[:before] + halves + rest[before:]
 
 
+def crossed(start: int, half: int, beat: int) -> bool:
+    """Whether the chunks of a natural beat lie in each other's banks, of a slice whose beats are split."""
+    return half % 2 == 0 and start // 2 + half // 2 <= beat < start // 2 + half
+
+
 def slices(beats: int) -> list[tuple[int, int]]:
     """First chunk and chunks of a half, of every slice of a head."""
     return [(start, half) for half in range(1, beats + 1) for start in range(2 * beats - 2 * half + 1)]
@@ -30,7 +38,7 @@ def slices(beats: int) -> list[tuple[int, int]]:
 def test_every_slice_of_every_head(beats, make_design) -> None:
     lanes = 2
     design = make_design(head_dim=2 * lanes * beats, rotary_dim=2 * lanes, lanes=lanes, pairings=("half", "half"))
-    dut = ChunkMap(design)
+    dut = ChunkMap(design, place_bits=6)
     cases = list(itertools.product(slices(beats), (False, True)))
     found: dict = {}
 
@@ -45,35 +53,40 @@ def test_every_slice_of_every_head(beats, make_design) -> None:
             ctx.set(dut.order, {"first": order.first, "pairs": order.pairs, "odd": int(order.odd)})
             ctx.set(dut.split, int(split))
             beats_found = []
-            for word in range(beats):
-                ctx.set(dut.word, word)
-                beats_found.append((*(int(ctx.get(x)) for x in (*dut.chunks, *dut.banks, dut.inside)),))
+            # One beat per clock.
+            for clock in range(beats + dut.latency):
+                ctx.set(dut.word, clock % beats)
+                ctx.set(dut.base, BASE + clock % beats)
+                if clock >= dut.latency:
+                    word = clock - dut.latency
+                    places = (ctx.get(place) - BASE - word for place in (dut.low, dut.high))
+                    beats_found.append((*places, ctx.get(dut.second_bank), ctx.get(dut.inside)))
+                await ctx.tick()
             found[start, half, split] = beats_found
 
     simulator = Simulator(dut)
+    simulator.add_clock(1e-8)
     simulator.add_testbench(testbench)
     simulator.run()
     for (start, half), split in cases:
-        seen = found[start, half, split]
-        pairs = [(low, high) for low, high, *_ in seen]
-        assert pairs == expected_chunks(start, half, beats, split), (start, half, split)
         bank = {}
-        for low, high, low_bank, high_bank, inside in seen:
-            assert low_bank != high_bank, "a beat of pairs is one access to each bank"
+        chunks = expected_chunks(start, half, beats, split)
+        seen = found[start, half, split]
+        for (low, high), (low_place, high_place, low_bank, inside) in zip(chunks, seen, strict=True):
             assert low < high
+            assert (low_place, high_place) == (low // 2, high // 2), (start, half, split)
             assert bool(inside) == (start <= low < start + 2 * half)
-            bank |= {low: low_bank, high: high_bank}
+            # A beat of pairs is one access to each bank.
+            bank |= {low: low_bank, high: 1 - low_bank}
         assert sorted(bank) == list(range(2 * beats)), "every chunk is in one beat"
         for beat in range(beats):
+            assert bank[2 * beat] == (split and crossed(start, half, beat)), "chunks lie where natural beats put them"
             assert bank[2 * beat] != bank[2 * beat + 1], "a natural beat is one access to each bank"
 
 
 @pytest.mark.parametrize("beats", [16, 24, 32])
 def test_the_banks_of_long_heads(beats) -> None:
     """The same rule in Python, for more slices than a simulator could take."""
-
-    def crossed(start: int, half: int, beat: int) -> int:
-        return half % 2 == 0 and start // 2 + half // 2 <= beat < start // 2 + half
 
     for start, half in slices(beats):
         for low, high in expected_chunks(start, half, beats, True):

@@ -10,7 +10,7 @@ from ropewalk.gateware.descriptor import DescriptorPort
 @pytest.mark.parametrize("clocks_before", [0, 1, 2])
 def test_heads_and_offset_are_those_of_the_clock_in_which_it_is_taken(clocks_before, make_design) -> None:
     """They were written ``clocks_before`` clocks before that one, and change in the next."""
-    port: Any = DescriptorPort(make_design())
+    port: Any = DescriptorPort(make_design(), places=16)
     seen = []
 
     async def testbench(ctx: Any) -> None:
@@ -29,9 +29,9 @@ def test_heads_and_offset_are_those_of_the_clock_in_which_it_is_taken(clocks_bef
         ctx.set(port.offset[0], 500)
         ctx.set(port.heads, [9, 9, 9])
         for _ in range(10):
-            if ctx.get(port.token.valid):
-                token = ctx.get(port.token.payload)
-                seen.append((token.request.position[0], list(token.heads)))
+            if ctx.get(port.valid):
+                token = ctx.get(port.token)
+                seen.append((token.row.position[0], list(token.heads.kinds), list(token.heads.following)))
                 break
             await ctx.tick()
 
@@ -39,4 +39,5 @@ def test_heads_and_offset_are_those_of_the_clock_in_which_it_is_taken(clocks_bef
     simulator.add_clock(1e-8)
     simulator.add_testbench(testbench)
     simulator.run()
-    assert seen == [(993, [3, 2, 1])]
+    # Of each kind, one less than the heads that follow its first one.
+    assert seen == [(993, [0, 1, 2], [1, 0, -1])]

@@ -87,16 +87,16 @@ def test_no_word_of_the_row_memory_is_read_while_it_is_written(name, make_design
     design = make_design(**DESIGNS[name])
     ports = RotaryPorts(design)
     memory = ports._engine._memory
-    entered = ports._engine._framer.beat
-    writes = [Cat(ram.write_enable, ram.write_address) for ram in memory._rams]
-    reads = [ram.address for ram in memory._rams]
-    enter = entered.valid & entered.ready & memory.needed
+    rams = [*memory._rams, memory._quadrants]
+    writes = [Cat(ram.write_enable, ram.write_address) for ram in rams]
+    reads = [ram.address for ram in rams]
+    enter = ports._engine._entry.enter & memory.asks[0].needed
     collisions, together = [], 0
 
     async def watch(ctx: Any) -> None:
         nonlocal together
         async for _, _, entering, *words in ctx.tick().sample(enter, *writes, *reads):
-            for write, read in zip(words[: design.lanes], words[design.lanes :], strict=True):
+            for write, read in zip(words[: len(rams)], words[len(rams) :], strict=True):
                 together += entering and write & 1
                 if entering and write == read << 1 | 1:
                     collisions.append(read)

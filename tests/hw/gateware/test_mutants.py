@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from ropewalk.gateware import framer, generator, planner, rotator, sine, slot_store, table
+from ropewalk.gateware import descriptor, framer, generator, planner, rotator, sine, slot_store, table
 from ropewalk.gateware.contents import RomContents
 from ropewalk.gateware.top import RotaryPorts
 from ropewalk_sim.beats import descriptor_words, whole_tokens
@@ -57,7 +57,7 @@ MUTANTS = {
     "the position a clock late": wrong_delay(generator, "position", 1),
     "the quadrant a clock early": wrong_delay(generator, "quadrant", -1),
     "a coefficient a clock early": wrong_delay(rotator, "sine_ready", -1),
-    "keys called values": patched(framer, "KEY", framer.VALUE),
+    "keys taken for values": patched(framer, "VALUE", descriptor.HEAD_KINDS[1]),
 }
 SEVERAL_AXES_MUTANTS = {
     "the axis of a pair": patched(generator, "step_contents", changed_word(generator.step_contents, 2, 48)),
@@ -119,17 +119,7 @@ def test_the_unchanged_gateware_survives(options, make_design) -> None:
 def test_a_planner_that_ignores_held_rows_is_caught(make_design, monkeypatch) -> None:
     """Rows must not be overwritten while they are read, however long the reader is held up."""
     design = make_design(lanes=4, heads=(6, 2), head_dim=64)
-    original = planner.RowPlanner.elaborate
-
-    class Careless:
-        """A design that claims more banks than there are."""
-
-        row_banks = design.row_banks * 2
-        row_number_bits = design.row_number_bits
-
-    def careless(self: Any, platform: Any) -> Any:
-        self._design = Careless
-        return original(self, platform)
-
-    monkeypatch.setattr(planner.RowPlanner, "elaborate", careless)
+    counting = planner.Credits
+    # As if there were more banks than there are.
+    monkeypatch.setattr(planner, "Credits", lambda places: counting(2 * places))
     assert differs(design, tokens=30)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from amaranth.sim import Simulator
 from ropewalk.gateware.completer import Completer
-from ropewalk.gateware.input_order import ReorderedInput
-from ropewalk.gateware.output_order import ReorderedOutput
+from ropewalk.gateware.input_buffer import ReorderedInput
+from ropewalk.gateware.output_buffer import ReorderedOutput
 from ropewalk.gateware.top import RotaryPorts
 from ropewalk.order import working_chunks
 from ropewalk_sim import scenarios
@@ -60,6 +60,12 @@ def order_fields(design: Any, rotated: bool = True) -> dict[str, int]:
     )
 
 
+def is_crossed(design: Any, order: dict[str, int], beat: int) -> bool:
+    """Whether the chunks of a beat that comes lie in each other's banks."""
+    first, count = order["first"] // design.lanes, order["pairs"] // design.lanes
+    return bool(order["split_in"]) and count % 2 == 0 and first + count // 2 <= beat < first + count
+
+
 @pytest.mark.parametrize("name", SHAPES)
 @pytest.mark.parametrize("stalled", [False, True], ids=["free", "stalled"])
 def test_the_input_buffer_makes_pair_beats(name, stalled, make_design) -> None:
@@ -82,25 +88,29 @@ def test_the_input_buffer_makes_pair_beats(name, stalled, make_design) -> None:
             for beat, elements in enumerate(head.reshape(beats, -1).tolist()):
                 while stalled and rng.random() < 0.3:
                     await ctx.tick()
+                order = order_fields(design, number % 3 != 0)
                 payload = {
-                    "elements": elements, "word": beat, "sequence": number % 4, "turned": int(number % 3 != 0),
-                    "order": order_fields(design, number % 3 != 0), "absent": 0,
+                    "ask": {"word": beat, "bank": number % 4}, "turned": int(number % 3 != 0), "order": order,
+                    "crossed": int(is_crossed(design, order, beat)), "absent": 0,
                 }  # fmt: skip
                 ctx.set(dut.beat.payload, payload)
                 ctx.set(dut.beat.valid, 1)
                 await ctx.tick().until(dut.beat.ready)
                 ctx.set(dut.beat.valid, 0)
+                # They come a clock after they have been fetched.
+                ctx.set(dut.arriving, elements)
 
     async def sink(ctx: Any) -> None:
         pipeline: list[bool] = [False] * dut.latency
+        ctx.set(dut.available, [1, 1])
         while True:
-            ctx.set(dut.ticket.ready, int(not stalled or rng.random() < 0.7))
-            valid, ready = ctx.get(dut.ticket.valid), ctx.get(dut.ticket.ready)
+            ctx.set(dut.room, int(not stalled or rng.random() < 0.7))
+            enter = ctx.get(dut.enter)
             if pipeline[-1]:
                 found.append([ctx.get(dut.elements[index]) for index in range(2 * lanes)])
-            pipeline = [bool(valid and ready), *pipeline[:-1]]
+            pipeline = [bool(enter), *pipeline[:-1]]
             for ram in dut._banks:
-                if ctx.get(ram.write_enable) and valid and ready:
+                if ctx.get(ram.write_enable) and enter:
                     clashes.append(ctx.get(ram.write_address) == ctx.get(ram.address))
             await ctx.tick()
 
@@ -116,7 +126,7 @@ def test_the_input_buffer_makes_pair_beats(name, stalled, make_design) -> None:
 def test_the_output_buffer_takes_pair_beats_apart(name, stalled, make_design) -> None:
     design = make_design(pairings=("half", "half"), **SHAPES[name])
     core = 9
-    dut = ReorderedOutput(design, core)
+    dut = ReorderedOutput(design, core, 0)
     rng = np.random.default_rng(6)
     lanes, beats, heads = design.lanes, design.beats_per_head, 40
     words = rng.integers(-(1 << 15), 1 << 15, (heads, design.geometry.head_dim))
@@ -132,8 +142,12 @@ def test_the_output_buffer_takes_pair_beats_apart(name, stalled, make_design) ->
         pipeline: list[int | None] = [None] * core
         beat = 0
         while True:
-            number = beat // beats
-            ctx.set(dut.order, order_fields(design, number % 3 != 0))
+            # What goes with a beat comes a clock after it has entered.
+            entered = pipeline[0]
+            ctx.set(dut.came, int(entered is not None))
+            if entered is not None:
+                ctx.set(dut.order, order_fields(design, entered // beats % 3 != 0))
+                ctx.set(dut.word, entered % beats)
             here = pipeline[-1]
             ctx.set(dut.valid, int(here is not None))
             if here is not None:
@@ -150,7 +164,7 @@ def test_the_output_buffer_takes_pair_beats_apart(name, stalled, make_design) ->
         while True:
             ctx.set(dut.result.ready, int(not stalled or rng.random() < 0.7))
             if ctx.get(dut.result.valid) and ctx.get(dut.result.ready):
-                found.append([ctx.get(dut.result.payload[index]) for index in range(2 * lanes)])
+                found.append([ctx.get(dut.result.payload.elements[index]) for index in range(2 * lanes)])
             await ctx.tick()
 
     simulate_for(dut, heads * beats * (3 if stalled else 1) + 100, source, sink)
@@ -166,7 +180,8 @@ def test_a_short_head_is_completed_with_absent_beats(make_design) -> None:
 
     async def source(ctx: Any) -> None:
         for word, last in sent:
-            ctx.set(dut.arrival.payload, {"word": word, "elements": [7] * 4, "rotated": 3, "side": {"last": last}})
+            cut = last and word != design.beats_per_head - 1
+            ctx.set(dut.arrival.payload, {"ask": {"word": word, "needed": 1}, "turned": 1, "cut": int(cut)})
             ctx.set(dut.arrival.valid, 1)
             await ctx.tick().until(dut.arrival.ready)
         ctx.set(dut.arrival.valid, 0)
@@ -176,11 +191,11 @@ def test_a_short_head_is_completed_with_absent_beats(make_design) -> None:
         while True:
             *_, valid, beat = await ctx.tick().sample(dut.beat.valid, dut.beat.payload)
             if valid:
-                found.append((beat.word, beat.absent, beat.rotated, beat.elements[0]))
+                found.append((beat.ask.word, beat.absent, beat.ask.needed, beat.turned))
 
     simulate_for(dut, 40, source, sink)
-    there = [(word, 0, 3, 7) for word in range(8)]
-    absent = [(word, 1, 0, 0) for word in range(8)]
+    there = [(word, 0, 1, 1) for word in range(8)]
+    absent = [(word, 1, 0, 1) for word in range(8)]
     assert found == there + there[:3] + absent[3:] + there[:2] + absent[2:] + there[:1]
 
 

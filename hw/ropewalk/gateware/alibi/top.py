@@ -1,6 +1,6 @@
 """The emitted top of an ALiBi unit: the engine behind AXI4-Stream and AXI4-Lite ports (``docs/alibi.md``)."""
 
-from amaranth.hdl import Const, Module, ResetInserter, Signal
+from amaranth.hdl import Module, ResetInserter, Signal
 
 from ...designs.alibi import AlibiDesign
 from ..axi_lite import NoRegisters, axi_lite_members
@@ -45,18 +45,18 @@ class AlibiPorts(Component):
         design = self._design
         engine = self._engine
         # Nothing is taken in reset, or it would be lost; and nothing is offered.
-        clear, awake = Signal(), Signal()
+        clear, awake, enable = Signal(), Signal(), Signal(init=1)
+        m.d.sync += awake.eq(enable)
         if design.registers:
             m.submodules.engine = ResetInserter(clear)(engine)
             m.submodules.registers = registers = AlibiRegisters(design)
             leaving = ~engine.result.valid | self.m_axis_tready
-            emptied(m, registers.soft_reset, registers.flush, leaving, clear=clear, awake=awake)
+            emptied(m, registers.soft_reset, registers.flush, leaving, clear=clear, enable=enable)
             m.d.comb += [engine.mode.eq(registers.mode), registers.events.eq(engine.events)]
             join(m, LOADER_MEMBERS, outside=registers, inside=engine)
         else:
             m.submodules.engine = engine
             m.submodules.registers = registers = NoRegisters()
-            m.d.sync += awake.eq(1)
             m.d.comb += engine.mode.eq(design.mode)
 
         join(m, axi_lite_members(""), outside=self, inside=registers, prefix="s_axil_")
@@ -69,7 +69,6 @@ class AlibiPorts(Component):
             data_width=design.data_width,
             container_bits=design.container_bits,
             clear=clear,
-            awake=Const(1),
             elements="scores",
         )
         return m

@@ -63,12 +63,13 @@ class LearnedPorts(Component):
         design = self._design
         engine, table = self._engine, self._table
         # Nothing is taken in reset, or it would be lost; and nothing is offered.
-        clear, awake = Signal(), Signal()
+        clear, awake, enable = Signal(), Signal(), Signal(init=1)
+        m.d.sync += awake.eq(enable)
         m.submodules.engine = ResetInserter(clear)(engine)
         m.submodules.table = table
         m.submodules.registers = registers = Registers(design)
         leaving = ~self.m_axis_tvalid | self.m_axis_tready
-        emptied(m, registers.soft_reset, registers.flush, leaving, clear=clear, awake=awake)
+        emptied(m, registers.soft_reset, registers.flush, leaving, clear=clear, enable=enable)
         m.d.comb += [
             engine.offset.eq(registers.offset),
             engine.masked_row.eq(registers.masked_row),

@@ -1,0 +1,48 @@
+"""Counts places, so that what has been let in always finds one."""
+
+from amaranth.hdl import Module, Mux, Signal, signed
+from amaranth.lib.wiring import In, Out
+
+from .component import Component
+
+
+class Credits(Component):
+    """Places that are taken and given back, one of each per clock.
+
+    Parameters
+    ----------
+    places
+        How many there are.
+    under_way
+        How many more may be taken after ``free`` has gone low: by what was let in and has not come to take its place.
+
+    Members
+    -------
+    take, give : In
+        A place is taken; one is given back.
+    enable : In
+        Low: none is free in the next clock.
+    free, free_next : Out
+        Whether there is one, all takes and gives before this clock counted, a register that is low in reset; and what
+        it will be in the next clock.
+    """
+
+    def __init__(self, places: int, *, under_way: int = 0):
+        self._places = places - under_way
+        self._under_way = under_way
+        super().__init__({"take": In(1), "give": In(1), "enable": In(1, init=1), "free": Out(1), "free_next": Out(1)})
+
+    def elaborate(self, platform) -> Module:  # noqa: D102
+        m = Module()
+        # Below 0 while those under way take theirs.
+        bits = max(self._places, self._under_way).bit_length() + 1
+        count = Signal(signed(bits), init=self._places)
+        # Of what comes, `take` may come late: all is known for either case.
+        m.d.sync += count.eq(Mux(self.take, Mux(self.give, count, count - 1), Mux(self.give, count + 1, count)))
+        several = Signal()
+        none_or_one = Signal()
+        m.d.comb += [several.eq(count[1:-1].any() & ~count[-1]), none_or_one.eq(~count[1:].any())]
+        left = Mux(count[0], self.give | ~self.take, self.give & ~self.take)
+        m.d.comb += self.free_next.eq(self.enable & (several | (none_or_one & left)))
+        m.d.sync += self.free.eq(self.free_next)
+        return m

@@ -1,0 +1,104 @@
+"""What accompanies the beats of whole heads from their coming to their going, kept for a head at a time."""
+
+from amaranth.hdl import Module, Mux, Signal
+from amaranth.lib import data
+from amaranth.lib.memory import Memory
+from amaranth.lib.wiring import In, Out
+
+from ..design import Design
+from .component import Component
+from .layouts import side_layout
+from .primitives import delayed
+from .queue import following
+
+
+class HeadSides(Component):
+    """Takes what accompanies each beat as it comes, and gives it for each beat that goes.
+
+    Of a head it keeps its kind and its tag, the first beat that has the error, and the beat that is the last of its
+    token: what comes behind that in the head stands in for beats that never came. A beat goes no earlier than three
+    clocks after it came.
+
+    Parameters
+    ----------
+    beats
+        How many may have come and not gone yet.
+
+    Members
+    -------
+    came, word, absent, arrival : In
+        A beat came, the ``word``-th of its head; whether it stands in for one that never came; what accompanies it, if
+        not.
+    goes : In
+        The next beat goes.
+    side : Out
+        What accompanies it, :attr:`latency` clocks later.
+    """
+
+    latency = 2
+
+    def __init__(self, design: Design, *, beats: int):
+        self._design = design
+        # Some of those heads have not come as a whole, or have not gone.
+        self._heads = 1 << (beats // design.beats_per_head + 1).bit_length()
+        super().__init__(
+            {
+                "came": In(1),
+                "word": In(range(max(2, design.beats_per_head))),
+                "absent": In(1),
+                "arrival": In(side_layout(design)),
+                "goes": In(1),
+                "side": Out(side_layout(design)),
+            }
+        )
+
+    def elaborate(self, platform) -> Module:  # noqa: D102
+        m = Module()
+        end = self._design.beats_per_head - 1
+        place = self.word.shape()
+        head_layout = data.StructLayout(
+            {"kind": 2, "tag": 8, "wrong": 1, "wrong_from": place, "ends": 1, "ends_with": place}
+        )
+        heads = m.submodules.heads = Memory(shape=head_layout.size, depth=self._heads, init=[])
+        write, read = heads.write_port(), heads.read_port()
+
+        # Coming: the head is written anew with each of its beats.
+        coming = Signal(range(self._heads))
+        kept = Signal(head_layout, reset_less=True)
+        head = Signal(head_layout)
+        m.d.comb += [
+            head.kind.eq(self.arrival.kind),
+            head.tag.eq(self.arrival.tag),
+            head.wrong.eq(self.arrival.error | (kept.wrong & (self.word != 0))),
+            head.wrong_from.eq(Mux(kept.wrong & (self.word != 0), kept.wrong_from, self.word)),
+            head.ends.eq(self.arrival.last),
+            head.ends_with.eq(self.word),
+            write.addr.eq(coming),
+            write.data.eq(head),
+            write.en.eq(self.came & ~self.absent),
+        ]
+        with m.If(write.en):
+            m.d.sync += kept.eq(head)
+        with m.If(self.came & (self.word == end)):
+            m.d.sync += coming.eq(following(coming))
+
+        # Going.
+        going = Signal(range(self._heads))
+        word = Signal(self.word.shape())
+        at_end = Signal(init=end == 0)
+        with m.If(self.goes):
+            m.d.sync += [word.eq(word + 1), at_end.eq(word == (end - 1) % (end + 1))]
+            with m.If(at_end):
+                m.d.sync += [word.eq(0), going.eq(following(going))]
+        found = data.View(head_layout, read.data)
+        its_word = delayed(m, word, 1, name="word")
+        side = Signal(side_layout(self._design), reset_less=True)
+        m.d.comb += [read.addr.eq(going), self.side.eq(side)]
+        m.d.sync += [
+            side.kind.eq(found.kind),
+            side.tag.eq(found.tag),
+            side.error.eq(found.wrong & (its_word >= found.wrong_from)),
+            side.last.eq(found.ends & (its_word == found.ends_with)),
+            side.absent.eq(found.ends & (its_word > found.ends_with)),
+        ]
+        return m
