@@ -20,8 +20,8 @@ class Credits(Component):
     -------
     take, give : In
         A place is taken; one is given back.
-    enable : In
-        Low: none is free in the next clock.
+    stop : In
+        None is free in the next clock.
     free, free_next : Out
         Whether there is one, all takes and gives before this clock counted, a register that is low in reset; and what
         it will be in the next clock.
@@ -30,7 +30,7 @@ class Credits(Component):
     def __init__(self, places: int, *, under_way: int = 0):
         self._places = places - under_way
         self._under_way = under_way
-        super().__init__({"take": In(1), "give": In(1), "enable": In(1, init=1), "free": Out(1), "free_next": Out(1)})
+        super().__init__({"take": In(1), "give": In(1), "stop": In(1), "free": Out(1), "free_next": Out(1)})
 
     def elaborate(self, platform) -> Module:  # noqa: D102
         m = Module()
@@ -43,6 +43,6 @@ class Credits(Component):
         none_or_one = Signal()
         m.d.comb += [several.eq(count[1:-1].any() & ~count[-1]), none_or_one.eq(~count[1:].any())]
         left = Mux(count[0], self.give | ~self.take, self.give & ~self.take)
-        m.d.comb += self.free_next.eq(self.enable & (several | (none_or_one & left)))
+        m.d.comb += self.free_next.eq(~self.stop & (several | (none_or_one & left)))
         m.d.sync += self.free.eq(self.free_next)
         return m

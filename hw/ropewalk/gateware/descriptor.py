@@ -1,6 +1,7 @@
 """The token descriptor port: takes descriptors, looks their slot up and decides what each token may do.
 
-What a slot holds, the head counts and the offset are sampled when a descriptor is taken.
+At least :data:`CAPACITY` descriptors are taken with no data present. What a slot holds, the head counts and the offset
+are sampled when a descriptor is taken.
 """
 
 from amaranth.hdl import Cat, Module, Mux, Signal, signed
@@ -13,6 +14,9 @@ from .credits import Credits
 from .layouts import descriptor_layout, heads_layout, token_layout
 from .slot_store import SlotStore
 from .slots import physical_slots, slot_layout
+
+CAPACITY = 4
+"""Descriptors that are taken before any data (PORTS.md asks for 4)."""
 
 HEAD_KINDS = range(3)
 """Query, key and value."""
@@ -36,8 +40,8 @@ class DescriptorPort(Component):
         Checked tokens.
     left : In
         A token gives back its place.
-    enable : In
-        Low: no descriptor is taken in the next clock.
+    stop : In
+        No descriptor is taken in the next clock.
     heads, offset : In
         Query, key and value heads, and what is added to the position on each axis.
     slot, lookup : Out
@@ -63,7 +67,7 @@ class DescriptorPort(Component):
                 "valid": Out(1),
                 "token": Out(token_layout(design)),
                 "left": In(1),
-                "enable": In(1, init=1),
+                "stop": In(1),
                 "heads": In(data.ArrayLayout(8, 3)),
                 "offset": In(data.ArrayLayout(signed(32), design.axes)),
                 "slot": Out(8),
@@ -93,7 +97,7 @@ class DescriptorPort(Component):
             accept.eq(self.descriptor.valid & self.descriptor.ready),
             credits.take.eq(taken),
             credits.give.eq(self.left),
-            credits.enable.eq(self.enable),
+            credits.stop.eq(self.stop),
             self.slot.eq(self.descriptor.payload.slot),
             self.lookup.eq(accept),
         ]

@@ -3,8 +3,8 @@
 from amaranth.hdl import Module, Signal, Value
 
 
-def emptied(m: Module, soft_reset: Value, flush: Value, leaving: Value, *, clear: Signal, enable: Signal) -> None:
-    """Drive ``clear``, which empties a unit, and ``enable``, without which it takes nothing in the next clock.
+def emptied(m: Module, soft_reset: Value, flush: Value, leaving: Value, *, clear: Signal, stop: Signal) -> None:
+    """Drive ``clear``, which empties a unit, and ``stop``, by which it takes nothing in the next clock.
 
     A soft reset acts in the next clock. A flush waits until ``leaving``: no beat is on offer that is not being taken,
     since one that was offered may not be withdrawn.
@@ -12,7 +12,7 @@ def emptied(m: Module, soft_reset: Value, flush: Value, leaving: Value, *, clear
     flushing = Signal()
     m.d.sync += clear.eq(soft_reset | (flushing & leaving))
     # What a unit took before it is emptied would be lost.
-    m.d.comb += enable.eq(~(soft_reset | flushing | flush))
+    m.d.comb += stop.eq(soft_reset | flushing | flush)
     with m.If(flush):
         m.d.sync += flushing.eq(1)
     with m.Elif(leaving | soft_reset):

@@ -70,8 +70,8 @@ class RotaryEngine(Component):
         Their heads.
     result : Out stream
         The rotated heads.
-    enable : In
-        Low: nothing is taken in the next clock. Nor in reset, and in the clock behind it.
+    stop : In
+        Nothing is taken in the next clock. Nor is it in reset, and in the clock behind it.
     heads, offset, settings_changed : In
         Query, key and value heads; what is added to positions; whether they change in this clock.
     events : Out
@@ -96,7 +96,7 @@ class RotaryEngine(Component):
                 "descriptor": In(stream.Signature(descriptor_layout(design.axes))),
                 "packet": In(stream.Signature(packet_layout(design))),
                 "result": Out(stream.Signature(result_layout(design))),
-                "enable": In(1, init=1),
+                "stop": In(1),
                 "heads": In(data.ArrayLayout(8, 3)),
                 "offset": In(data.ArrayLayout(signed(32), design.axes)),
                 "settings_changed": In(1),
@@ -149,8 +149,8 @@ class RotaryEngine(Component):
         m.d.comb += [
             planner.valid.eq(port.valid),
             planner.token.eq(port.token),
-            port.enable.eq(self.enable),
-            framer.enable.eq(self.enable),
+            port.stop.eq(self.stop),
+            framer.stop.eq(self.stop),
             port.heads.eq(self.heads),
             port.offset.eq(self.offset),
             port.changed.eq(self.settings_changed | slots.changed),

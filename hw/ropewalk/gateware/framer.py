@@ -46,8 +46,8 @@ class Framer(Component):
         Tokens, in order: the tag, the heads and the rest of it. The latter two are there no later than the tag.
     packet : In stream
         Beats from outside.
-    enable : In
-        Low: no beat is taken in the next clock.
+    stop : In
+        No beat is taken in the next clock.
     beat : Out stream
         Beats for the rotator.
     fetch, elements, lagging : In, Out, Out
@@ -67,7 +67,7 @@ class Framer(Component):
                 "heads": In(stream.Signature(heads_layout())),
                 "context": In(stream.Signature(context_layout(design))),
                 "packet": In(stream.Signature(packet_layout(design))),
-                "enable": In(1, init=1),
+                "stop": In(1),
                 "beat": Out(stream.Signature(beat_layout(design))),
                 "fetch": In(1),
                 "elements": Out(elements_layout(design)),
@@ -98,7 +98,7 @@ class Framer(Component):
         m.d.comb += [
             # Behind beats that are dropped a clock is lost, unless the token is there that is looked for.
             self.packet.ready.eq(credits.free & (self.tag.valid | (wants_beats & ~(closes & (fits | excess))))),
-            credits.enable.eq(self.enable),
+            credits.stop.eq(self.stop),
             take.eq(self.packet.valid & self.packet.ready),
         ]
         m.d.sync += [

@@ -4,7 +4,7 @@ Both forms have the same members. A beat enters the core when its row entries ar
 result; its elements are at the rotator :attr:`latency` clocks later, and nothing stops them on the way.
 """
 
-from amaranth.hdl import Cat, Module, Mux, Signal
+from amaranth.hdl import Cat, Module, Mux, Signal, Value
 from amaranth.lib import data, stream
 from amaranth.lib.wiring import In, Out
 
@@ -90,7 +90,7 @@ class DirectInput(Component):
                 self.order.eq(data.View(order_layout(design), delayed(m, head.order, 1, name="order"))),
                 self.word.eq(delayed(m, head.ask.word, 1, name="word")),
                 self.absent.eq(absent),
-                here.as_value().eq(elements & (~absent).replicate(len(elements))),
+                Value.cast(here).eq(elements & (~absent).replicate(len(elements))),
             ]
             split = Mux(self.lagging.inside, self.order.split_in, self.order.split_out)
             elements = arrangement(design, here, split)

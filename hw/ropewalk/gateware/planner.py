@@ -11,6 +11,7 @@ from amaranth.lib.wiring import In, Out, connect
 from ..design import Design
 from .component import Component
 from .credits import Credits
+from .descriptor import CAPACITY
 from .layouts import bank_bits, context_layout, heads_layout, pairs_shape, row_layout, token_layout
 from .queue import Queue
 from .relay import Relay
@@ -65,7 +66,7 @@ class RowPlanner(Component):
     @property
     def places(self) -> int:
         """Tokens that there is room for: those whose rows are made ahead, and those that are on their way."""
-        return max(16, 2 * self._design.row_banks)
+        return max(4 * CAPACITY, 2 * self._design.row_banks)
 
     def elaborate(self, platform) -> Module:  # noqa: D102
         m = Module()

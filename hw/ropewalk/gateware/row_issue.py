@@ -28,7 +28,7 @@ class RowIssue(Component):
             {
                 "valid": In(1),
                 "pairs": In(range(design.geometry.head_dim // 2 + 1)),
-                "ready": Out(1, init=1),
+                "ready": Out(1),
                 "read": In(1),
                 "granted": Out(1),
                 "busy": Out(1),
@@ -39,6 +39,8 @@ class RowIssue(Component):
 
     def elaborate(self, platform) -> Module:  # noqa: D102
         m = Module()
+        ready = Signal(init=1)
+        m.d.comb += self.ready.eq(ready)
         left = Signal(self.pairs.shape(), reset_less=True)
         turn = Signal(range(SCAN_SHARE))
         its_turn = Signal()
@@ -52,17 +54,17 @@ class RowIssue(Component):
             # A row that is asked for now is made from the next clock on.
             grant.eq(self.read & ~self.granted & ~shown & (its_turn | ~(self.busy | self.valid))),
             self.issue.eq(self.busy & ~self.granted),
-            at_last.eq(Mux(self.ready, self.pairs == 1, Mux(self.issue, left == 2, self.last))),
+            at_last.eq(Mux(ready, self.pairs == 1, Mux(self.issue, left == 2, self.last))),
         ]
         m.d.sync += [
             turn.eq(turn + 1),
             its_turn.eq(turn == 0),
             self.granted.eq(grant),
             self.last.eq(at_last),
-            self.ready.eq((self.ready & ~self.valid) | (at_last & ~grant)),
+            ready.eq((ready & ~self.valid) | (at_last & ~grant)),
         ]
         with m.If(self.issue):
             m.d.sync += left.eq(left - 1)
-        with m.If(self.ready):
+        with m.If(ready):
             m.d.sync += [left.eq(self.pairs), self.busy.eq(self.valid)]
         return m

@@ -32,7 +32,7 @@ class StreamedRotator(Component):
     def __init__(self, design: Design):
         self._design = design
         self._rotator = Rotator(design)
-        self._output = DirectOutput(design, self._rotator.latency)
+        self._output = DirectOutput(design, self._rotator.latency, 0)
         beat = data.StructLayout(
             {
                 "elements": data.ArrayLayout(design.data.shape, design.elements),

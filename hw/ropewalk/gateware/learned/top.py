@@ -63,13 +63,13 @@ class LearnedPorts(Component):
         design = self._design
         engine, table = self._engine, self._table
         # Nothing is taken in reset, or it would be lost; and nothing is offered.
-        clear, awake, enable = Signal(), Signal(), Signal(init=1)
-        m.d.sync += awake.eq(enable)
+        clear, awake, stop = Signal(), Signal(), Signal()
+        m.d.sync += awake.eq(~stop)
         m.submodules.engine = ResetInserter(clear)(engine)
         m.submodules.table = table
         m.submodules.registers = registers = Registers(design)
         leaving = ~self.m_axis_tvalid | self.m_axis_tready
-        emptied(m, registers.soft_reset, registers.flush, leaving, clear=clear, enable=enable)
+        emptied(m, registers.soft_reset, registers.flush, leaving, clear=clear, stop=stop)
         m.d.comb += [
             engine.offset.eq(registers.offset),
             engine.masked_row.eq(registers.masked_row),

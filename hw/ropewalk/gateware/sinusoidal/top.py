@@ -47,13 +47,13 @@ class SinusoidalPorts(Component):
         design = self._design
         engine = self._engine
         # Nothing is taken in reset, or it would be lost; and nothing is offered.
-        clear, awake, enable = Signal(), Signal(), Signal(init=1)
-        m.d.sync += awake.eq(enable)
+        clear, awake, stop = Signal(), Signal(), Signal()
+        m.d.sync += awake.eq(~stop)
         m.submodules.engine = ResetInserter(clear)(engine)
         m.submodules.registers = registers = Registers(design, engine.store)
 
         leaving = ~self.m_axis_tvalid | self.m_axis_tready
-        emptied(m, registers.soft_reset, registers.flush, leaving, clear=clear, enable=enable)
+        emptied(m, registers.soft_reset, registers.flush, leaving, clear=clear, stop=stop)
         m.d.comb += [engine.offset.eq(registers.offset), registers.events.eq(engine.events)]
         join(m, LOADER_MEMBERS, outside=registers, inside=engine)
         join(m, axi_lite_members(""), outside=self, inside=registers, prefix="s_axil_")
