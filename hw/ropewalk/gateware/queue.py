@@ -6,7 +6,7 @@ Whoever writes has counted the places (:mod:`.credits`), so a queue need not say
 from collections.abc import Mapping
 from typing import Any
 
-from amaranth.hdl import Cat, Module, Mux, Shape, Signal, Value
+from amaranth.hdl import Cat, Module, Shape, Signal, Value
 from amaranth.lib import data, stream
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
@@ -69,10 +69,11 @@ class Queue(Component):
             valid.eq(more | (valid & ~self.output.ready)),
             more.eq(self.offer | (more & ~(take & single))),
         ]
-        with m.If(take):
-            m.d.sync += single.eq(Mux(self.offer, single, offered == second))
-        with m.Elif(self.offer):
-            m.d.sync += single.eq(~more)
+        # Not by choices: of those synthesis makes an enable, which comes later than what it enables.
+        offer, two = self.offer, offered == second
+        m.d.sync += single.eq(
+            (take & ((offer & single) | (~offer & two))) | (~take & ((offer & ~more) | (~offer & single)))
+        )
         with m.If(self.offer):
             m.d.sync += offered.eq(following(offered))
         with m.If(take):

@@ -147,20 +147,18 @@ class SlotScan(Component):
         entry_words = padded(Cat(entry[:48], Const(0, 14), entry[48:]) if design.source == "synth" else entry, 64)
         # A piece is added to the CRC in the clock in which the CRC moves on behind the one before.
         header_piece, entry_piece = (Signal(STEP_BITS, reset_less=True) for _ in range(2))
-        # Chosen in two steps: a header has too many pieces for one.
-        halves = Signal(3 * STEP_BITS, reset_less=True)
+        # Chosen in two steps, since there are too many pieces for one.
         begun, ended, valid, moving, over = (Signal() for _ in range(5))
-        middle = len(header_pieces) // 2
+        for piece, pieces, words, name in (
+            (header_piece, header_pieces, header_words, "header"), (entry_piece, entry_pieces, entry_words, "entry")
+        ):  # fmt: skip
+            some = []
+            for first in range(0, len(pieces), WORD_PIECES):
+                one = Signal(STEP_BITS, name=f"{name}_piece_{first}", reset_less=True)
+                m.d.sync += one.eq(chosen(pieces[first : first + WORD_PIECES], words[first * STEP_BITS :]))
+                some.append(one)
+            m.d.sync += piece.eq(reduce(or_, some))
         m.d.sync += [
-            halves.eq(
-                Cat(
-                    chosen(header_pieces[:middle], header_words),
-                    chosen(header_pieces[middle:], header_words[middle * STEP_BITS :]),
-                    chosen(entry_pieces, entry_words),
-                )
-            ),
-            header_piece.eq(halves.word_select(0, STEP_BITS) | halves.word_select(1, STEP_BITS)),
-            entry_piece.eq(halves.word_select(2, STEP_BITS)),
             begun.eq(header_pieces[0] | entry_pieces[0]),
             ended.eq(header_pieces[-1] | entry_pieces[-1]),
             over.eq(ended),
