@@ -105,11 +105,7 @@ class DescriptorPort(Component):
         unchanged = Signal()
         # What changes in a clock counts from the next one on.
         changed = Signal()
-        m.d.sync += changed.eq(self.changed)
-        with m.If(accept):
-            m.d.sync += unchanged.eq(1)
-        with m.Elif(changed):
-            m.d.sync += unchanged.eq(0)
+        m.d.sync += [changed.eq(self.changed), unchanged.eq(accept | (unchanged & ~changed))]
 
         # Clock 1: what is needed of it, with the offset.
         arrived = Signal(layout, reset_less=True)

@@ -11,7 +11,7 @@ and output order are buffers of about a head each; else the input is a wire and 
 Between the ports and the entrance nothing stops anything either: what is taken has a place (:mod:`.credits`).
 """
 
-from amaranth.hdl import Cat, Module, Signal, signed
+from amaranth.hdl import Cat, Module, ResetInserter, Signal, signed
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out, connect
 
@@ -39,6 +39,12 @@ LOADER_MEMBERS = (
     "crc_slot", "crc_value",
 )  # fmt: skip
 """Members of the slot store that the registers reach through the engine."""
+
+CLEAR_STAGES = 3
+"""Parts of the engine that are emptied one clock after the other, so that no register has to reach all of it."""
+
+CLEAR_CLOCKS = CLEAR_STAGES + 2
+"""Clocks for which ``clear`` has to be high: all parts are then in reset together."""
 
 
 def event_layout(design: Design) -> data.StructLayout:
@@ -72,6 +78,9 @@ class RotaryEngine(Component):
         The rotated heads.
     stop : In
         Nothing is taken in the next clock. Nor is it in reset, and in the clock behind it.
+    clear : In
+        High for :data:`CLEAR_CLOCKS` clocks, in which ``stop`` is too, empties the engine. From the first of them on
+        nothing at its ports is meant.
     heads, offset, settings_changed : In
         Query, key and value heads; what is added to positions; whether they change in this clock.
     events : Out
@@ -97,6 +106,7 @@ class RotaryEngine(Component):
                 "packet": In(stream.Signature(packet_layout(design))),
                 "result": Out(stream.Signature(result_layout(design))),
                 "stop": In(1),
+                "clear": In(1),
                 "heads": In(data.ArrayLayout(8, 3)),
                 "offset": In(data.ArrayLayout(signed(32), design.axes)),
                 "settings_changed": In(1),
@@ -124,15 +134,22 @@ class RotaryEngine(Component):
     def elaborate(self, platform) -> Module:  # noqa: D102
         m = Module()
         design = self._design
-        m.submodules.port = port = self._port
-        m.submodules.planner = planner = self._planner
-        m.submodules.source = source = self._source
-        m.submodules.memory = memory = self._memory
-        m.submodules.framer = framer = self._framer
-        m.submodules.rotator = rotator = self._rotator
-        m.submodules.entry = entry = self._entry
-        m.submodules.output = output = self._output
-        m.submodules.slots = slots = self._slots
+        port, planner, source, memory, slots = self._port, self._planner, self._source, self._memory, self._slots
+        framer, rotator, entry, output = self._framer, self._rotator, self._entry, self._output
+        # What joins the parts, and is emptied with some of them.
+        joint = Module()
+        # Where data and tokens come in is freed last, when there is room for them behind it.
+        clear = [Signal(name=f"clear_{stage}") for stage in range(CLEAR_STAGES)]
+        m.d.sync += Cat(clear).eq(Cat(self.clear, clear))
+        for stage, parts in enumerate(
+            (
+                {"output": output, "entry": entry, "joint": joint},
+                {"planner": planner, "source": source, "memory": memory, "rotator": rotator},
+                {"port": port, "framer": framer, "slots": slots},
+            )
+        ):
+            for name, part in parts.items():
+                m.submodules[name] = ResetInserter(clear[stage])(part)
 
         # Tokens and their rows. A token that has been passed on, and a row that was begun with it, are told together.
         connect(m, wiring.flipped(self.descriptor), port.descriptor)
@@ -140,13 +157,13 @@ class RotaryEngine(Component):
             connect(m, getattr(planner, name), getattr(source, name))
         for name in ("tag", "heads", "context"):
             connect(m, getattr(planner, name), getattr(framer, name))
-        m.d.sync += [
+        joint.d.sync += [
             port.left.eq(planner.heads.valid & planner.heads.ready),
-            slots.retired.eq(planner.passed),
             slots.row_begun.eq(planner.begun),
             planner.made.eq(memory.made),
         ]
         m.d.comb += [
+            slots.retired.eq(planner.passed),
             planner.valid.eq(port.valid),
             planner.token.eq(port.token),
             port.stop.eq(self.stop),
@@ -182,7 +199,8 @@ class RotaryEngine(Component):
         # Beats to the entrance.
         connect(m, wiring.flipped(self.packet), framer.packet)
         if design.buffered:
-            m.submodules.completer = completer = Completer(design)
+            completer = Completer(design)
+            m.submodules.completer = ResetInserter(clear[1])(completer)
             connect(m, framer.beat, completer.arrival)
             connect(m, completer.beat, entry.beat)
         else:
@@ -202,10 +220,13 @@ class RotaryEngine(Component):
         # The reader lets go of a row when a beat of another one goes: the rows of beats that follow come in turn.
         entered = Signal()
         bank, held = Signal(bank_bits(design), reset_less=True), Signal(bank_bits(design), init=-1)
-        m.d.sync += [entered.eq(entry.enter), bank.eq(entry.asks[0].bank)]
-        m.d.sync += planner.released.eq(entered & (bank != held))
-        with m.If(entered):
-            m.d.sync += held.eq(bank)
+        joint.d.sync += [
+            entered.eq(entry.enter),
+            bank.eq(entry.asks[0].bank),
+            planner.released.eq(entered & (bank != held)),
+        ]
+        with joint.If(entered):
+            joint.d.sync += held.eq(bank)
 
         # The core.
         m.d.comb += [
@@ -215,7 +236,7 @@ class RotaryEngine(Component):
             rotator.entries.eq(memory.entries),
             output.elements.eq(rotator.out),
         ]
-        valid = carried(m, entry.enter, self.core_latency, name="valid")
+        valid = carried(joint, entry.enter, self.core_latency, name="valid")
         m.d.comb += output.valid.eq(valid)
 
         # The exit. Beats that stand in for missing ones are dropped.

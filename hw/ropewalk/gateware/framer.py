@@ -8,8 +8,8 @@ out which of its pairs lie in the slice. What the core needs is fetched when the
 """
 
 from amaranth.hdl import Module, Mux, Signal
-from amaranth.lib import data, stream
-from amaranth.lib.wiring import In, Out
+from amaranth.lib import data, stream, wiring
+from amaranth.lib.wiring import In, Out, connect
 
 from ..design import Design
 from .aside import Aside
@@ -22,6 +22,7 @@ from .layouts import beat_layout, context_layout, elements_layout, heads_layout,
 from .pipeline import carried
 from .primitives import delayed
 from .queue import Queue
+from .relay import Relay
 
 _, _, VALUE = HEAD_KINDS
 
@@ -57,7 +58,7 @@ class Framer(Component):
         High for a clock when a token's data are seen not to fit it.
     """
 
-    latency = 2 + SliceLanes.latency + Queue.latency
+    latency = 2 + SliceLanes.latency + Queue.latency + Relay.latency
 
     def __init__(self, design: Design):
         self._design = design
@@ -216,15 +217,17 @@ class Framer(Component):
                 lagging.inside.eq(lanes.lanes[0] & (lagging.side.kind != VALUE)),
             ]
 
+        m.submodules.relay = relay = Relay(beat_layout(design))
         m.submodules.ahead = ahead = Queue({"beat": (beat_layout(design), PLACES)})
         m.d.comb += [
             ahead.write_beat.eq(complete),
             ahead.in_beat.eq(beat),
             ahead.offer.eq(complete),
-            self.beat.payload.eq(ahead.output.payload.beat),
-            self.beat.valid.eq(ahead.output.valid),
-            ahead.output.ready.eq(self.beat.ready),
+            relay.arrival.payload.eq(ahead.output.payload.beat),
+            relay.arrival.valid.eq(ahead.output.valid),
+            ahead.output.ready.eq(relay.arrival.ready),
         ]
+        connect(m, relay.output, wiring.flipped(self.beat))
         parts = (("aside", self.elements, matched, elements), ("aside_lagging", self.lagging, complete, lagging))
         for name, given, write, stored in parts:
             m.submodules[name] = aside = Aside(given.shape(), PLACES)

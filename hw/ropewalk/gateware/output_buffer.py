@@ -8,7 +8,7 @@ from .chunks import ChunkMap, halves, order_layout
 from .component import Component
 from .credits import Credits
 from .entrance import Entrance
-from .output_order import exit_queue, head_sides, output_members
+from .output_order import ExitQueue, head_sides, output_members
 from .output_plan import OutputPlan, wait_layout
 from .pipeline import carried
 from .primitives import BlockRam, delayed
@@ -144,7 +144,7 @@ class ReorderedOutput(Component):
         design = self._design
         m.submodules.entrance = entrance = Entrance(wait_layout(self._pointer_bits), conditions=[[1]])
         m.submodules.credits = credits = Credits(QUEUE_DEPTH)
-        m.submodules.queue = queue = exit_queue(design, QUEUE_DEPTH)
+        m.submodules.queue = queue = ExitQueue(design, QUEUE_DEPTH)
         address = Signal(self._pointer_bits)
         m.d.comb += [
             entrance.arrival.valid.eq(plan.wait.valid),

@@ -68,7 +68,7 @@ class DirectOutput(Component):
         m = Module()
         design = self._design
         m.submodules.credits = credits = Credits(self.depth)
-        m.submodules.results = results = exit_queue(design, self.depth)
+        m.submodules.results = results = ExitQueue(design, self.depth)
         places = range(len(self.elements))
         if design.stream_pairings[1] == "paired":
             places = [*places[::2], *places[1::2]]
@@ -93,9 +93,50 @@ class DirectOutput(Component):
         return m
 
 
-def exit_queue(design: Design, depth: int) -> Queue:
-    """The queue of the exit."""
-    return Queue({"elements": (elements_layout(design), depth), "side": (side_layout(design), depth)})
+class ExitQueue(Component):
+    """The queue of the exit: a queue for what accompanies beats, and one for each lane, which all do the same.
+
+    So no signal has to reach all of a beat. See :class:`~ropewalk.gateware.queue.Queue` for the members.
+    """
+
+    latency = Queue.latency
+
+    def __init__(self, design: Design, depth: int):
+        self._depth = depth
+        super().__init__(
+            {
+                "write_elements": In(1),
+                "in_elements": In(elements_layout(design)),
+                "write_side": In(1),
+                "in_side": In(side_layout(design)),
+                "offer": In(1),
+                "output": Out(stream.Signature(result_layout(design))),
+            }
+        )
+
+    def elaborate(self, platform) -> Module:  # noqa: D102
+        m = Module()
+        given, taken = self.in_elements, self.output.payload.elements
+        m.submodules.side = side = Queue({"side": (self.in_side.shape(), self._depth)})
+        m.d.comb += [
+            side.write_side.eq(self.write_side),
+            side.in_side.eq(self.in_side),
+            self.output.payload.side.eq(side.output.payload.side),
+            self.output.valid.eq(side.output.valid),
+        ]
+        queues = [side]
+        for number in range(len(given) // 2):
+            here, there = (Cat(elements[2 * number], elements[2 * number + 1]) for elements in (given, taken))
+            m.submodules[f"lane_{number}"] = lane = Queue({"pair": (len(here), self._depth)})
+            m.d.comb += [
+                lane.write_pair.eq(self.write_elements),
+                lane.in_pair.eq(here),
+                there.eq(lane.output.payload.pair),
+            ]
+            queues.append(lane)
+        for queue in queues:
+            m.d.comb += [queue.offer.eq(self.offer), queue.output.ready.eq(self.output.ready)]
+        return m
 
 
 def head_sides(m: Module, output: Component, design: Design, *, beats: int, goes: Value) -> HeadSides:

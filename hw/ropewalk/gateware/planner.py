@@ -13,6 +13,7 @@ from .component import Component
 from .credits import Credits
 from .descriptor import CAPACITY
 from .layouts import bank_bits, context_layout, heads_layout, request_layout, row_layout, token_layout
+from .primitives import delayed
 from .queue import Queue
 from .relay import Relay
 
@@ -31,7 +32,7 @@ class RowPlanner(Component):
     valid, token : In
         Checked tokens, no more than :attr:`places` that have not left.
     request, row : Out stream
-        Rows to make: how many pairs they have, and the rest of it, which is there no later.
+        Rows to make: how many pairs they have, and the rest of it, which is there a clock later.
     tag, heads, context : Out stream
         Tokens to frame: their tags, their heads, and the rest of it. The latter two are there no later than the tag.
     made, released : In
@@ -39,11 +40,11 @@ class RowPlanner(Component):
     begun : Out
         A row was asked for.
     passed : Out
-        A token was passed on, and its row, if it takes a new one, asked for.
+        A token was passed on in the clock before, and its row, if it takes a new one, asked for.
     """
 
     latency = Queue.latency
-    tag_latency = latency + Queue.latency + Relay.latency
+    tag_latency = latency + 1 + Queue.latency + Relay.latency
 
     def __init__(self, design: Design):
         self._design = design
@@ -81,7 +82,10 @@ class RowPlanner(Component):
             m.d.sync += bank.eq(context.bank)
 
         waiting = self._queue(m, "waiting", {"new_row": 1, "request": request_layout(design)}, write=self.valid)
-        rows = self._queue(m, "rows", {"row": row_layout(design)}, write=self.valid & token.new_row)
+        # In the clock after a row is asked for it is looked at.
+        with_row = Signal()
+        m.d.sync += with_row.eq(self.valid & token.new_row)
+        rows = self._queue(m, "rows", {"row": row_layout(design)}, write=with_row)
         tags = self._queue(m, "tags", {"tag": 8}, write=self.valid, offer=self.passed)
         heads = self._queue(m, "heads", {"heads": heads_layout()}, write=self.valid, offer=self.passed)
         contexts = self._queue(m, "contexts", {"context": context_layout(design)}, write=self.valid, offer=self.passed)
@@ -90,7 +94,7 @@ class RowPlanner(Component):
             waiting.in_new_row.eq(token.new_row),
             waiting.in_request.pairs.eq(token.pairs),
             waiting.in_request.single.eq(token.pairs == 1),
-            rows.in_row.eq(token.row),
+            rows.in_row.eq(delayed(m, token.row, 1, name="row")),
             tags.in_tag.eq(token.tag),
             heads.in_heads.eq(token.heads),
             contexts.in_context.eq(context),
@@ -118,12 +122,13 @@ class RowPlanner(Component):
             self.request.valid.eq(next_token.valid & next_token.payload.new_row & bank_free),
             self.begun.eq(self.request.valid & self.request.ready),
             next_token.ready.eq(possible),
-            self.passed.eq(next_token.valid & possible),
             unread.take.eq(self.begun),
             unread.give.eq(self.released),
             unmade.take.eq(self.begun),
             unmade.give.eq(self.made),
         ]
+        # It is on its way to more than one place.
+        m.d.sync += self.passed.eq(next_token.valid & possible)
         return m
 
     def _queue(self, m: Module, name: str, parts: dict, *, write, offer=None) -> Queue:

@@ -6,7 +6,7 @@ Whoever writes has counted the places (:mod:`.credits`), so a queue need not say
 from collections.abc import Mapping
 from typing import Any
 
-from amaranth.hdl import Cat, Module, Shape, Signal, Value
+from amaranth.hdl import Cat, Module, Mux, Shape, Signal, Value
 from amaranth.lib import data, stream
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
@@ -52,32 +52,25 @@ class Queue(Component):
 
     def elaborate(self, platform) -> Module:  # noqa: D102
         m = Module()
-        # Pointers of the part that has the fewest places, since no more items than that are offered at a time: the next
-        # one to be offered, and the second after the next one to be taken. They are equal when there are two, and when
-        # there is no more than one: `more` and `single` say that.
-        bits = (min(depth for _, depth in self._parts.values()) - 1).bit_length()
-        offered = Signal(bits)
-        second = Signal(bits, init=2 % (1 << bits))
+        # Whether there is more, and whether that is one item, is known of the next clock for either case of what comes
+        # late: whether one is taken.
+        count = Signal(range(min(places for _, places in self._parts.values()) + 1))
         more, single = Signal(), Signal()
         take = Signal()
         valid = Signal()
+        offer, two = self.offer, count == 2
         m.d.comb += [
             self.output.valid.eq(valid),
             take.eq(more & (~valid | self.output.ready)),
         ]
         m.d.sync += [
             valid.eq(more | (valid & ~self.output.ready)),
-            more.eq(self.offer | (more & ~(take & single))),
+            more.eq(offer | (more & ~(take & single))),
+            # Not by choices: of those synthesis makes an enable, which comes later than what it enables.
+            single.eq((take & ((offer & single) | (~offer & two))) | (~take & ((offer & ~more) | (~offer & single)))),
         ]
-        # Not by choices: of those synthesis makes an enable, which comes later than what it enables.
-        offer, two = self.offer, offered == second
-        m.d.sync += single.eq(
-            (take & ((offer & single) | (~offer & two))) | (~take & ((offer & ~more) | (~offer & single)))
-        )
-        with m.If(self.offer):
-            m.d.sync += offered.eq(following(offered))
-        with m.If(take):
-            m.d.sync += second.eq(following(second))
+        with m.If(take ^ offer):
+            m.d.sync += count.eq(Mux(offer, count + 1, count - 1))
         for name, (shape, places) in self._parts.items():
             memory = Memory(shape=Shape.cast(shape).width, depth=places, init=[])
             m.submodules[f"storage_{name}"] = memory

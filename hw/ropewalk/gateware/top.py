@@ -1,12 +1,12 @@
 """The emitted top: the rotary engine behind AXI4-Stream and AXI4-Lite ports (``docs/ports.md``)."""
 
-from amaranth.hdl import Module, ResetInserter, Signal
+from amaranth.hdl import Module, Signal
 
 from ..design import Design
 from .axi_lite import NoRegisters, axi_lite_members
 from .component import Component
 from .emptying import emptied
-from .engine import LOADER_MEMBERS, RotaryEngine
+from .engine import CLEAR_CLOCKS, LOADER_MEMBERS, RotaryEngine
 from .layouts import descriptor_layout
 from .ports import ClockedTop, join, join_streams, stream_members
 from .registers import Registers
@@ -53,7 +53,8 @@ class RotaryPorts(Component):
         # Nothing is taken in reset, or it would be lost; and nothing is offered.
         clear = Signal()
         if design.registers:
-            m.submodules.engine = ResetInserter(clear)(engine)
+            m.submodules.engine = engine
+            m.d.comb += engine.clear.eq(clear)
             m.submodules.registers = registers = Registers(design)
             self._connect_registers(m, registers, clear)
         else:
@@ -80,8 +81,8 @@ class RotaryPorts(Component):
     def _connect_registers(self, m: Module, registers: Registers, clear: Signal) -> None:
         """Lets the engine follow the registers; ``clear`` empties it."""
         engine = self._engine
-        leaving = ~self.m_axis_tvalid | self.m_axis_tready
-        emptied(m, registers.soft_reset, registers.flush, leaving, clear=clear, stop=engine.stop)
+        leaving = ~engine.result.valid | self.m_axis_tready
+        emptied(m, registers.soft_reset, registers.flush, leaving, clear=clear, stop=engine.stop, clocks=CLEAR_CLOCKS)
         m.d.comb += [
             engine.heads.eq(registers.heads),
             engine.offset.eq(registers.offset),
