@@ -115,7 +115,6 @@ class AlibiEngine(Component):
         m.d.comb += [
             port.awake.eq(self.awake),
             framer.awake.eq(self.awake),
-            framer.tag.eq(port.tag),
             port.mode.eq(self.mode),
             port.heads.eq(slopes.heads),
             port.bank.eq(slopes.bank),

@@ -31,8 +31,6 @@ class RowFramer(Component):
         Rows, in order.
     packet : In stream
         Beats from outside.
-    tag : In
-        The tag of the row that was taken from ``frame`` last.
     awake : In
         Without it ``packet`` is not taken.
     room : In
@@ -55,7 +53,6 @@ class RowFramer(Component):
             {
                 "frame": In(stream.Signature(frame_layout(design))),
                 "packet": In(stream.Signature(packet_layout(design))),
-                "tag": In(8),
                 "awake": In(1),
                 "room": In(1),
                 "accept": Out(1),
@@ -87,7 +84,7 @@ class RowFramer(Component):
             end.eq(ours & (arrival.last | at_end)),
             self.frame.ready.eq(end | ~active),
         ]
-        self._arrive(m, arrival, waiting, fits, at_work=at_work, ends=arrival.last | at_end)
+        self._arrive(m, arrival, current, waiting, fits, at_work=at_work, ends=arrival.last | at_end)
         has_row = active | self.frame.valid
         excess_ends = excess & waiting & self.room & arrival.last
         m.d.sync += [
@@ -111,7 +108,9 @@ class RowFramer(Component):
         self._check(m, arrival, current, at_end, looked_at=waiting & working & self.room, fits=fits.all())
         return m
 
-    def _arrive(self, m: Module, arrival, waiting: Signal, fits: Signal, *, at_work: Signal, ends: Value) -> None:
+    def _arrive(
+        self, m: Module, arrival, current, waiting: Signal, fits: Signal, *, at_work: Signal, ends: Value
+    ) -> None:
         """A beat waits in a register, with what can be said of it without its row; ``ends``: it is the last of that.
 
         ``fits``: one waits, and a half of its TID is that of its row; the other half is.
@@ -132,7 +131,7 @@ class RowFramer(Component):
             Mux(
                 self.frame.ready,
                 packet.tag[k : k + 4] == self.frame.payload.tag[k : k + 4],
-                packet.tag[k : k + 4] == self.tag[k : k + 4],
+                packet.tag[k : k + 4] == current.tag[k : k + 4],
             )
             for k in (0, 4)
         )

@@ -31,8 +31,6 @@ class RowPort(Component):
         Rows for the framer, in order.
     row : Out
         The row that the framer took, from two clocks later on until two clocks after it takes the next.
-    tag : Out
-        Its tag, a clock earlier.
     awake : In
         Without it ``descriptor`` is not taken.
     mode, heads, bank : In
@@ -52,7 +50,6 @@ class RowPort(Component):
                 "descriptor": In(stream.Signature(descriptor_layout())),
                 "frame": Out(stream.Signature(frame_layout(design))),
                 "row": Out(row_layout(design)),
-                "tag": Out(8),
                 "awake": In(1),
                 "mode": In(2),
                 "heads": In(range(design.capacity + 1)),
@@ -183,7 +180,6 @@ class RowPort(Component):
             offered.double.eq(few & checked_frame.third[0]),
             self.frame.payload.eq(Mux(none_stays, offered, measured_frame)),
             self.frame.payload.tag.eq(Mux(none_stays, checked.tag, measured.tag)),
-            self.tag.eq(Mux(leaves, measured.tag, row.tag)),
             self.frame.valid.eq(enters | ~none_stays),
         ]
 
