@@ -162,7 +162,8 @@ class Results(Component):
         m.submodules.memory = memory = BlockRam(width=32, depth=RESULT_WORDS, name="results")
         bits = len(memory.address)
         # The bit above the address tells an empty memory from a full one.
-        written, read = Signal(bits + 1), Signal(bits + 1)
+        written = Signal(bits + 1)
+        read = Signal(bits + 1)
         empty = Signal()
         wait = Signal(range(memory.latency + 1), init=memory.latency)
         m.d.comb += [

@@ -80,7 +80,9 @@ class Bus(Component):
             self.token.payload.eq(self.word),
             self.data.payload.eq(self.word),
         ]
-        ended, refused, value = Signal(), Signal(), Signal(32)
+        ended = Signal()
+        refused = Signal()
+        value = Signal(32)
         m.d.sync += [self.done.eq(ended), self.refused.eq(refused), self.value.eq(value)]
         waited = Signal(range(WAIT_CLOCKS))
         asked = Signal()

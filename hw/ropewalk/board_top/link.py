@@ -58,10 +58,14 @@ class Link(Component):
         m.submodules.decoder = decoder = Decoder()
         m.submodules.encoder = encoder = Encoder()
         m.submodules.crc = crc = Crc()
-        listening, sending = Signal(), Signal()
-        put, putting = Signal(), Signal(8)  # the next byte of the answer
-        invert = Signal()  # and whether the CRC takes it inverted
-        at, end, size = Signal(8), Signal(8), Signal(8)  # next byte of the request, its end, bytes of the answer
+        listening = Signal()
+        sending = Signal()
+        put = Signal()
+        putting = Signal(8)  # the next byte of the answer
+        invert = Signal()  # the CRC takes it inverted
+        at = Signal(8)  # the next byte of the request
+        end = Signal(8)  # behind its last one
+        size = Signal(8)  # bytes of the answer
         m.d.comb += [
             decoder.byte.eq(self.byte),
             decoder.taken.eq(self.taken),
@@ -85,10 +89,15 @@ class Link(Component):
         byte, there = memory.data, Signal()
         m.d.comb += there.eq(wait == 0)
 
-        number, last, known = Signal(8, reset_less=True), Signal(8, reset_less=True), Signal()
+        number = Signal(8, reset_less=True)
+        last = Signal(8, reset_less=True)
+        known = Signal()
         command = Signal(8, reset_less=True)
-        word, address = Signal(32, reset_less=True), Signal(16, reset_less=True)
-        piece, carried, code = Signal(2), Signal(8), Signal(Code)
+        word = Signal(32, reset_less=True)
+        address = Signal(16, reset_less=True)
+        piece = Signal(2)
+        carried = Signal(8)
+        code = Signal(Code)
         m.d.comb += [
             self.address.eq(address),
             self.word.eq(word),

@@ -180,7 +180,7 @@ class BoardTop(Component):
             m.d.comb += [pll.pin.eq(self.clk), ClockSignal().eq(pll.clock)]
             reset = reset | ~pll.locked
         # It begins in reset: a clock that was just made may have short periods.
-        m.submodules.button = FFSynchronizer(reset, ResetSignal(), init=1)
+        m.submodules.reset = FFSynchronizer(reset, ResetSignal(), init=1)
         m.submodules.inside = inside = self._inside
         m.d.comb += inside.uart_rx.eq(self.uart_rx ^ self._level("uart_rx"))
         for name in ("uart_tx", "led_pass", "led_fail"):
