@@ -114,6 +114,16 @@ BOARDS = {
             inverted=_BUTTON,
         ),
         Board(
+            name="orangecrab",
+            title="OrangeCrab r0.2 with an LFE5U-25F",
+            part="LFE5U-25F-8MG285",
+            pins="orangecrab.lpf",
+            clock_mhz=48,
+            target_mhz=96,
+            inverted=_ALL_LOW,
+            packer_options=("--freq", "38.8"),
+        ),
+        Board(
             name="icebreaker",
             title="1BitSquared iCEBreaker",
             part="ICE40UP5K-SG48",
