@@ -13,12 +13,21 @@ Resource = tuple[str, int, str]
 
 
 @dataclass(frozen=True)
+class Contact:
+    """A contact of connector 0 of a board that has no resource for a port, and what is said of it in the file."""
+
+    connector: str
+    name: str
+    attributes: Mapping[str, str]
+
+
+@dataclass(frozen=True)
 class Source:
-    """Where the pins of a file come from: a module and a class of amaranth-boards, and a resource for each port."""
+    """Where the pins of a file come from: a module and a class of amaranth-boards, and a place for each port."""
 
     module: str
     platform: str
-    resources: Mapping[str, Resource]
+    resources: Mapping[str, Resource | Contact]
 
 
 @dataclass(frozen=True)
@@ -36,13 +45,23 @@ _UART = {"uart_rx": ("uart", 0, "rx"), "uart_tx": ("uart", 0, "tx")}
 _LEDS = {"led_pass": ("led", 0, ""), "led_fail": ("led", 1, "")}
 
 
-def _resources(clock: str, button: str, lights: Mapping[str, Resource]) -> dict[str, Resource]:
+def _resources(clock: str, button: str, lights: Mapping[str, Resource]) -> dict[str, Resource | Contact]:
     return {"clk": (clock, 0, ""), "reset_button": (button, 0, ""), **_UART, **lights}
 
 
 SOURCES = {
     "ulx3s.lpf": Source("ulx3s", "ULX3S_85F_Platform", _resources("clk25", "button_fire", _LEDS)),
     "icepi-zero.lpf": Source("icepi_zero", "IcepiZero1_3Platform", _resources("clk50", "button", _LEDS)),
+    # The board has no serial line of its own: these are the contacts that a Feather has it on.
+    "orangecrab.lpf": Source(
+        "orangecrab_r0_2",
+        "OrangeCrabR0_2_25FPlatform",
+        {
+            **_resources("clk", "button", {"led_pass": ("rgb_led", 0, "g"), "led_fail": ("rgb_led", 0, "r")}),
+            "uart_rx": Contact("io", "0", {"IO_TYPE": "LVCMOS33", "PULLMODE": "UP"}),
+            "uart_tx": Contact("io", "1", {"IO_TYPE": "LVCMOS33"}),
+        },
+    ),
     "icebreaker.pcf": Source(
         "icebreaker",
         "ICEBreakerPlatform",
@@ -63,7 +82,12 @@ def pins(source: Source) -> Iterator[Pin]:
     """The pins of a board, in the order of :data:`PORTS`."""
     platform = getattr(import_module(f"amaranth_boards.{source.module}"), source.platform)()
     for port in PORTS:
-        name, number, inner = source.resources[port]
+        place = source.resources[port]
+        if isinstance(place, Contact):
+            site = platform.connectors[place.connector, 0].mapping[place.name]
+            yield Pin(port=port, site=site, inverted=False, attributes=place.attributes, mhz=None)
+            continue
+        name, number, inner = place
         resource = platform.lookup(name, number)
         attributes = dict(resource.attrs)
         signal = resource

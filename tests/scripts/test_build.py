@@ -1,9 +1,13 @@
 """``ropewalk build``: its report, its folder, and what it does when something is wrong."""
 
 import json
+import re
 import shutil
 
 import pytest
+from ropewalk.emit.folder import load_rotary
+from ropewalk_cli.main import call
+from ropewalk_sim.board.signature import expected_signature
 
 ECP5 = ("--part", "LFE5U-25F-6", "--out-of-context")
 ICE40 = ("--part", "iCE40UP5K-SG48", "--out-of-context", "--component", "rotator")
@@ -75,12 +79,95 @@ def test_a_build_that_fails_leaves_the_last_one(ropewalk, design):
     assert [path.name for path in design.iterdir() if path.name.startswith(".")] == []
 
 
+@pytest.fixture(scope="module")
+def small(engine, tmp_path_factory):
+    """The folder of the smallest rotary engine, in portable Verilog. Tests must not change it."""
+    folder = tmp_path_factory.mktemp("small") / "design"
+    options = ["--lanes", "1", "--no-registers", "--slots", "1"]
+    assert call(["generate", str(engine.parent / "config.json"), "-o", str(folder), *options]) == 0
+    return folder
+
+
+@pytest.mark.slow
+def test_a_bitstream_from_one_command(ropewalk, small, tmp_path):
+    """The ECP5 bitstream that continuous integration builds: the tiny engine, its self-test and its link."""
+    design = shutil.copytree(small, tmp_path / "design")
+    (design / "build").mkdir()
+    (design / "build" / "old.bit").write_text("of an earlier build")
+    done = ropewalk("build", design, "--board", "ulx3s-12f", "--baud", "1000000", "--json")
+    assert done.code == 0, done.err
+    report = json.loads(done.out)
+    assert (report["board"], report["part"], report["out_of_context"]) == ("ulx3s-12f", "LFE5U-12F-6BG381", False)
+    assert (report["target_mhz"], report["timing_met"]) == (100, True)
+    # What the PLL makes of the 25 MHz on the pin, under the name that the top gives it.
+    assert report["targets"] == {"design_clk": 100}
+    assert report["critical_path"] and all("." in name for name in report["critical_path"])
+    assert report["used"]["EHXPLLL"] == 1
+    for step in ("signature of the self-test", "Verilog of the board", "synthesis", "place and route", "bitstream"):
+        assert f"s: {step}\n" in done.err
+    files = {path.name: path.read_bytes() for path in (design / "build").iterdir()}
+    assert {"ulx3s-12f.bit", "ulx3s-12f.svf", "ulx3s.lpf", "ropewalk.v", "netlist.v", "build.log"} < set(files)
+    assert "old.bit" not in files
+    # Command E2 of a bitstream checks the part's identity, which Lattice gives as 21111043.
+    assert bytes.fromhex("e2000000 21111043") in files["ulx3s-12f.bit"]
+    signature = expected_signature(load_rotary(design))
+    assert f"32'd{signature}" in files["ropewalk.v"].decode()
+
+
+@pytest.mark.slow
+def test_what_vivado_needs_for_an_arty_and_no_more(ropewalk, small, tmp_path):
+    design = shutil.copytree(small, tmp_path / "design")
+    done = ropewalk("build", design, "--board", "arty-a7-35t")
+    assert done.code == 0, done.err
+    assert "note: area by Yosys alone: nothing here places this part, so there is no clock" in done.out
+    assert "note: Vivado makes the bitstream: vivado.tcl is the script for it" in done.out
+    assert "bitstream:" not in done.out
+    names = {path.name for path in (design / "build").iterdir()}
+    assert {"ropewalk.v", "arty-a7.xdc", "vivado.tcl", "report.json"} < names
+    assert {path.name for path in small.glob("*.hex")} < names
+    script = (design / "build" / "vivado.tcl").read_text()
+    for line in script.splitlines():
+        if line.startswith(("read_verilog", "read_mem", "read_xdc")):
+            assert line.split()[1] in names
+
+
+@pytest.mark.slow
+def test_a_board_that_is_too_small_is_said_to_be(ropewalk, design):
+    """Four lanes take sixteen multipliers, and an iCEBreaker has eight."""
+    done = ropewalk("build", design, "--board", "icebreaker")
+    assert (done.code, done.out) == (1, "")
+    said = done.err.splitlines()[-1]
+    assert re.search(r"ICE40UP5K-SG48 has no room for it: it takes .*\d+ of 8 multipliers \(dsp\)", said)
+    assert "; generate it smaller: --lanes 1, --no-registers, --slots 1; what the tools printed is in " in said
+    assert not (design / "build").exists()
+    assert "== synthesis" in (design / "build-failed.log").read_text()
+
+
+def test_a_board_is_not_built_for_what_does_not_go_with_it(ropewalk, refused, engine, design, tmp_path):
+    assert "either --board, or --part" in refused("build", design)
+    assert "either --board, or --part" in refused("build", design, "--board", "ulx3s-85f", *ECP5)
+    assert "a board has pins" in refused("build", design, "--board", "ulx3s-85f", "--component", "rotator")
+    assert "there is no board ulx4s; there are ulx3s-85f, " in refused("build", design, "--board", "ulx4s")
+    assert "--baud goes with --board" in refused("build", design, *ECP5, "--baud", 9600)
+    assert "ULX3S with an LFE5U-85F has no clock of 101 MHz: the PLL of ecp5 makes no 101 MHz from 25 MHz" in refused(
+        "build", design, "--board", "ulx3s-85f", "--frequency", 101
+    )
+    assert "Arty A7-35T has no clock of 50 MHz" in refused("build", design, "--board", "arty-a7-35t", "--frequency", 50)
+    assert ropewalk("generate", engine.parent / "config.json", "-o", tmp_path / "g", "--family", "gowin").code == 0
+    said = refused("build", tmp_path / "g", "--board", "ulx3s-85f")
+    assert "made of the primitives of gowin" in said and "generate it with --family ecp5" in said
+    assert ropewalk("generate", "bloom-176b", "-o", tmp_path / "alibi").code == 0
+    said = refused("build", tmp_path / "alibi", "--board", "ulx3s-85f")
+    assert "the tops of boards are made for rotary engines: build it with --part LFE5U-85F-6BG381 --out" in said
+    for folder in (design, tmp_path / "g", tmp_path / "alibi"):
+        assert not (folder / "build").exists() and not (folder / "build-failed.log").exists()
+
+
 def test_bad_input_is_refused(refused, design, tmp_path):
     assert "no pins: give --out-of-context too" in refused("build", design, "--part", "LFE5U-25F-6")
     assert "there is no part LFE5U-99F-6; these can be built for: " in refused(
         "build", design, "--part", "LFE5U-99F-6", "--out-of-context"
     )
-    assert "--part" in refused("build", design)
     assert "has no component lane; it has engine, generator, rotator" in refused(
         "build", design, *ECP5, "--component", "lane"
     )

@@ -2,14 +2,14 @@
 
 from typing import Any
 
-from amaranth.hdl import Array, Cat, Module, Signal
+from amaranth.hdl import Array, Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import data, stream
-from amaranth.lib.fifo import SyncFIFOBuffered
 from amaranth.lib.wiring import In, Out
 
 from ..design import Design
 from ..gateware.component import Component
 from ..gateware.layouts import descriptor_layout
+from ..gateware.primitives import BlockRam
 
 RESULT_WORDS = 256
 """Words of results that wait for the host."""
@@ -36,79 +36,153 @@ def beat_layout(design: Design) -> data.StructLayout:
 
 
 class Bridge(Component):
-    """Puts words together into descriptors and beats, and takes beats apart into words.
+    """Puts words together into descriptors and beats, and takes beats apart into words; or lets the self-test through.
 
     A word per clock. Between taking the last word of a beat and offering the beat passes one clock, in which no
     word is taken until the beat is; results wait in a block RAM of :data:`RESULT_WORDS`, and behind it the engine does.
+    Those of the self-test pass the same registers, whole, one per clock.
 
     Members
     -------
     token, data : In(stream)
-        Words of descriptors and of beats.
+        Words of descriptors and of beats. They wait while ``testing``.
     result : Out(stream)
         Words of beats that came out.
+    testing : In
+        The engine's streams are those of the self-test. Whenever it changes the bridge is reset.
+    test_descriptor, test_packet : In(stream)
+        Those of the self-test.
     descriptor, packet : Out(stream)
         To the engine; ``packet`` has a :func:`packet_layout`.
     beat : In(stream)
-        From the engine: a :func:`beat_layout`.
+        From the engine, not while ``testing``: a :func:`beat_layout`.
     """
 
     def __init__(self, design: Design):
         self._design = design
         self._token_words = descriptor_layout(design.axes).size // 32
         word = stream.Signature(32)
+        descriptor, packet = stream.Signature(32 * self._token_words), stream.Signature(packet_layout(design))
         super().__init__(
             {
                 "token": In(word),
                 "data": In(word),
                 "result": Out(word),
-                "descriptor": Out(stream.Signature(32 * self._token_words)),
-                "packet": Out(stream.Signature(packet_layout(design))),
+                "testing": In(1),
+                "test_descriptor": In(descriptor),
+                "test_packet": In(packet),
+                "descriptor": Out(descriptor),
+                "packet": Out(packet),
                 "beat": In(stream.Signature(beat_layout(design))),
             }
         )
 
     def elaborate(self, platform) -> Module:  # noqa: D102
         m = Module()
-        token = self._gather(m, self.token, self.descriptor, self._token_words, name="token")
+        whole = self.test_descriptor.payload
+        token = self._gather(m, self.token, self.test_descriptor, whole, self.descriptor, name="token")
         m.d.comb += self.descriptor.payload.eq(token)
 
         words = data_words(self._design)
-        gathered = self._gather(m, self.data, self.packet, words, name="data")
         side = 32 * (words - 1)
-        packet, beat = self.packet.payload, self.beat.payload
+        fill = Const(0, side - data_bits(self._design))
+        packet, test, beat = self.packet.payload, self.test_packet.payload, self.beat.payload
+        whole = Cat(test.data, fill, test.tid, test.last, Const(0, 32 - len(test.tid) - 1))
+        gathered = self._gather(m, self.data, self.test_packet, whole, self.packet, name="data")
         m.d.comb += [
             packet.data.eq(gathered),
             packet.tid.eq(gathered[side : side + 8]),
             packet.last.eq(gathered[side + 8]),
         ]
 
-        m.submodules.results = results = SyncFIFOBuffered(width=32, depth=RESULT_WORDS)
+        m.submodules.results = results = Results()
+        m.d.comb += [
+            self.result.payload.eq(results.words.payload),
+            self.result.valid.eq(results.words.valid),
+            results.words.ready.eq(self.result.ready),
+        ]
         bits = Signal(32 * words)
-        m.d.comb += bits.eq(Cat(beat.data, Signal(side - data_bits(self._design)), beat.tid, beat.last, beat.user))
+        m.d.comb += bits.eq(Cat(beat.data, fill, beat.tid, beat.last, beat.user))
         number = Signal(range(words))
         m.d.comb += [
-            results.w_data.eq(Array(bits.word_select(index, 32) for index in range(words))[number]),
-            results.w_en.eq(self.beat.valid),
-            self.beat.ready.eq(results.w_rdy & (number == words - 1)),
-            self.result.payload.eq(results.r_data),
-            self.result.valid.eq(results.r_rdy),
-            results.r_en.eq(self.result.ready),
+            results.word.eq(Array(bits.word_select(index, 32) for index in range(words))[number]),
+            results.put.eq(self.beat.valid & results.room),
+            self.beat.ready.eq(results.room & (number == words - 1)),
         ]
-        with m.If(self.beat.valid & results.w_rdy):
+        with m.If(results.put):
             m.d.sync += number.eq(number + 1)
             with m.If(self.beat.ready):
                 m.d.sync += number.eq(0)
         return m
 
-    @staticmethod
-    def _gather(m: Module, source: Any, target: Any, words: int, *, name: str) -> Signal:
-        """Take ``words`` words, then offer ``target`` until it is taken; gives all bits, the first word lowest."""
+    def _gather(self, m: Module, source: Any, test: Any, whole: Value, target: Any, *, name: str) -> Signal:
+        """Take the words of ``target``, then offer it until it is taken; or take it ``whole`` from the self-test.
+
+        Gives all bits, the first word lowest.
+        """
+        words = len(whole) // 32
         bits = Signal(32 * words, name=f"{name}_bits", reset_less=True)
         have = Signal(range(words + 1), name=f"{name}_have")
-        m.d.comb += [target.valid.eq(have == words), source.ready.eq(have != words)]
-        with m.If(target.valid), m.If(target.ready):
+        full = Signal(name=f"{name}_full")
+        m.d.comb += [
+            full.eq(have == words),
+            target.valid.eq(full),
+            source.ready.eq(~full & ~self.testing),
+            test.ready.eq((~full | target.ready) & self.testing),
+        ]
+        with m.If(test.ready):
+            m.d.sync += have.eq(Mux(test.valid, words, 0))
+        with m.Elif(full & target.ready):
             m.d.sync += have.eq(0)
-        with m.Elif(source.valid):
-            m.d.sync += [bits.eq(Cat(bits[32:], source.payload)), have.eq(have + 1)]
+        with m.Elif(source.ready & source.valid):
+            m.d.sync += have.eq(have + 1)
+        with m.If(test.ready | (source.ready & source.valid)):
+            m.d.sync += bits.eq(Mux(self.testing, whole, Cat(bits[32:], source.payload)))
         return bits
+
+
+class Results(Component):
+    """Words that wait to be read, in one block RAM; a word that is read comes a few clocks after the one before.
+
+    Members
+    -------
+    put, word : In
+        Stores a word. Not without ``room``.
+    room : Out
+        There is a place.
+    words : Out(stream)
+        The words, in order.
+    """
+
+    def __init__(self):
+        super().__init__({"put": In(1), "word": In(32), "room": Out(1), "words": Out(stream.Signature(32))})
+
+    def elaborate(self, platform) -> Module:  # noqa: D102
+        m = Module()
+        m.submodules.memory = memory = BlockRam(width=32, depth=RESULT_WORDS, name="results")
+        bits = len(memory.address)
+        # The bit above the address tells an empty memory from a full one.
+        written = Signal(bits + 1)
+        read = Signal(bits + 1)
+        empty = Signal()
+        wait = Signal(range(memory.latency + 1), init=memory.latency)
+        m.d.comb += [
+            empty.eq(written == read),
+            self.room.eq((written ^ read) != 1 << bits),
+            memory.write_enable.eq(self.put),
+            memory.write_address.eq(written[:bits]),
+            memory.write_data.eq(self.word),
+            memory.address.eq(read[:bits]),
+            self.words.payload.eq(memory.data),
+            self.words.valid.eq(wait == 0),
+        ]
+        with m.If(self.put):
+            m.d.sync += written.eq(written + 1)
+        # A word is read again until it is there: in the clock in which it is written it must not count.
+        with m.If(empty | (self.words.valid & self.words.ready)):
+            m.d.sync += wait.eq(wait.init)
+        with m.Elif(wait != 0):
+            m.d.sync += wait.eq(wait - 1)
+        with m.If(self.words.valid & self.words.ready):
+            m.d.sync += read.eq(read + 1)
+        return m

@@ -1,8 +1,6 @@
 """Carries out the accesses of the serial link: at the engine's register port, or at the board's own words."""
 
-from typing import Any
-
-from amaranth.hdl import Module, Signal
+from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import stream
 from amaranth.lib.wiring import In, Out
 
@@ -15,12 +13,15 @@ from .protocol import ADDRESS_BITS, PROTOCOL, WAIT_CLOCKS, Address
 class Bus(Component):
     """One access at a time.
 
-    Latency 1 clock and what a port takes; at most :data:`~ropewalk.board_top.protocol.WAIT_CLOCKS` at a stream.
+    Latency 2 clocks, the second for a register of the answer, and what a port takes; that is at most
+    :data:`~ropewalk.board_top.protocol.WAIT_CLOCKS` at a stream.
 
     Parameters
     ----------
     design_word, shape_word
         What ``DESIGN`` and ``SHAPE`` read.
+    registers
+        Whether there are registers behind the engine's port; without them every access to them is refused here.
 
     Members
     -------
@@ -40,7 +41,8 @@ class Bus(Component):
         What ``SELF_TEST`` and ``SIGNATURE`` read.
     """
 
-    def __init__(self, *, design_word: int, shape_word: int):
+    def __init__(self, *, design_word: int, shape_word: int, registers: bool = True):
+        self._registers = registers
         self._constants = {
             Address.IDENTITY: PROTOCOL,
             Address.DESIGN: design_word,
@@ -78,6 +80,10 @@ class Bus(Component):
             self.token.payload.eq(self.word),
             self.data.payload.eq(self.word),
         ]
+        ended = Signal()
+        refused = Signal()
+        value = Signal(32)
+        m.d.sync += [self.done.eq(ended), self.refused.eq(refused), self.value.eq(value)]
         waited = Signal(range(WAIT_CLOCKS))
         asked = Signal()
         with m.FSM():
@@ -87,54 +93,47 @@ class Bus(Component):
                     m.d.sync += asked.eq(1)
                 with m.If(asked & ~self.asleep):
                     m.d.sync += asked.eq(0)
-                    with m.If(self.address[REGISTER_BITS]):
-                        m.next = "own"
-                    with m.Elif(self.write):
-                        m.d.sync += [self.awvalid.eq(1), self.wvalid.eq(1)]
-                        m.next = "write"
-                    with m.Else():
-                        m.d.sync += self.arvalid.eq(1)
-                        m.next = "read"
-            with m.State("write"):
+                    m.next = "own"
+                    if self._registers:
+                        with m.If(~self.address[REGISTER_BITS]):
+                            m.d.sync += [self.awvalid.eq(self.write), self.wvalid.eq(self.write)]
+                            m.d.sync += self.arvalid.eq(~self.write)
+                            m.next = "engine"
+            with m.State("engine"):
                 with m.If(self.awready):
                     m.d.sync += self.awvalid.eq(0)
                 with m.If(self.wready):
                     m.d.sync += self.wvalid.eq(0)
-                with m.If(self.bvalid):
-                    m.d.comb += [self.done.eq(1), self.refused.eq(self.bresp != 0)]
-                    m.next = "idle"
-            with m.State("read"):
                 with m.If(self.arready):
                     m.d.sync += self.arvalid.eq(0)
-                with m.If(self.rvalid):
-                    m.d.comb += [self.done.eq(1), self.refused.eq(self.rresp != 0), self.value.eq(self.rdata)]
+                m.d.comb += [
+                    ended.eq(self.bvalid | self.rvalid),
+                    refused.eq(Mux(self.write, self.bresp, self.rresp) != 0),
+                    value.eq(self.rdata),
+                ]
+                with m.If(ended):
                     m.next = "idle"
             with m.State("own"):
-                m.d.comb += [self.done.eq(1), self.refused.eq(1)]
+                m.d.comb += [ended.eq(1), refused.eq(1)]
                 m.d.sync += waited.eq(waited + 1)
                 with m.If(self.write), m.Switch(self.address):
-                    with m.Case(Address.TOKEN):
-                        self._offer(m, self.token, waited)
-                    with m.Case(Address.DATA):
-                        self._offer(m, self.data, waited)
-                    with m.Case(Address.SELF_TEST):
-                        m.d.comb += [self.test_start.eq(1), self.refused.eq(0)]
-                with m.Else(), m.Switch(self.address):
-                    for address, value in self._constants.items():
+                    for address, words in ((Address.TOKEN, self.token), (Address.DATA, self.data)):
                         with m.Case(address):
-                            m.d.comb += [self.value.eq(value), self.refused.eq(0)]
+                            late = waited == WAIT_CLOCKS - 1
+                            m.d.comb += [words.valid.eq(1), ended.eq(words.ready | late), refused.eq(~words.ready)]
                     with m.Case(Address.SELF_TEST):
-                        m.d.comb += [self.value.eq(self.test_state), self.refused.eq(0)]
+                        m.d.comb += [self.test_start.eq(1), refused.eq(0)]
+                with m.Else(), m.Switch(self.address):
+                    for address, word in self._constants.items():
+                        with m.Case(address):
+                            m.d.comb += [value.eq(word), refused.eq(0)]
+                    with m.Case(Address.SELF_TEST):
+                        m.d.comb += [value.eq(self.test_state), refused.eq(0)]
                     with m.Case(Address.SIGNATURE):
-                        m.d.comb += [self.value.eq(self.signature_word), self.refused.eq(0)]
+                        m.d.comb += [value.eq(self.signature_word), refused.eq(0)]
                     with m.Case(Address.RESULT):
                         result = self.result
-                        m.d.comb += [self.value.eq(result.payload), self.refused.eq(~result.valid), result.ready.eq(1)]
-                with m.If(self.done):
+                        m.d.comb += [value.eq(result.payload), refused.eq(~result.valid), result.ready.eq(1)]
+                with m.If(ended):
                     m.next = "idle"
         return m
-
-    def _offer(self, m: Module, words: Any, waited: Signal) -> None:
-        """Offer the word to a stream until it is taken or has waited long enough."""
-        late = waited == WAIT_CLOCKS - 1
-        m.d.comb += [words.valid.eq(1), self.done.eq(words.ready | late), self.refused.eq(~words.ready)]

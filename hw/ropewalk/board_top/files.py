@@ -14,14 +14,15 @@ BAUD = 115_200
 def board_files(design: Design, board: Board, *, expected: int, baud: int = BAUD) -> dict[str, str]:
     """The Verilog of an engine on ``board`` and its memory files, by name; the module is ``ropewalk``.
 
-    Everything runs at the clock on the board's port ``clk``: there is no PLL. ``expected`` is the signature of the
-    self-test, which the model gives.
+    Everything runs at the board's ``target_mhz``, which its PLL makes where the clock on its pin is another.
+    ``expected`` is the signature of the self-test, which the model gives.
 
     Raises
     ------
     InputError
-        If the board's clock does not give that rate.
+        If the clock does not give that rate.
     """
-    divisor = clocks_per_bit(board.clock_mhz * 1e6, baud)
-    top = BoardTop(design, expected=expected, divisor=divisor, inverted=board.inverted)
-    return emit_top(top, rom_contents(design), family=design.family)
+    divisor = clocks_per_bit(board.target_mhz * 1e6, baud)
+    return emit_top(
+        BoardTop(design, board, expected=expected, divisor=divisor), rom_contents(design), family=design.family
+    )

@@ -110,7 +110,8 @@ class Encoder(Component):
 
     def elaborate(self, platform) -> Module:  # noqa: D102
         m = Module()
-        begin, at = Signal(8), Signal(8)
+        begin = Signal(8)
+        at = Signal(8)
         code = Signal(8, init=1)
         out = self.bytes
         wait = Signal(2)  # until the byte of `at` is there

@@ -58,9 +58,14 @@ class Link(Component):
         m.submodules.decoder = decoder = Decoder()
         m.submodules.encoder = encoder = Encoder()
         m.submodules.crc = crc = Crc()
-        listening, sending = Signal(), Signal()
-        put, putting = Signal(), Signal(8)  # the next byte of the answer
-        at, end, size = Signal(8), Signal(8), Signal(8)  # next byte of the request, its end, bytes of the answer
+        listening = Signal()
+        sending = Signal()
+        put = Signal()
+        putting = Signal(8)  # the next byte of the answer
+        invert = Signal()  # the CRC takes it inverted
+        at = Signal(8)  # the next byte of the request
+        end = Signal(8)  # behind its last one
+        size = Signal(8)  # bytes of the answer
         m.d.comb += [
             decoder.byte.eq(self.byte),
             decoder.taken.eq(self.taken),
@@ -69,7 +74,7 @@ class Link(Component):
             memory.write_address.eq(Mux(listening, decoder.length, Cat(size, Const(1, 1)))),
             memory.write_data.eq(Mux(listening, decoder.contents, putting)),
             memory.address.eq(Mux(sending, Cat(encoder.address, Const(1, 1)), at)),
-            crc.byte.eq(memory.write_data),
+            crc.byte.eq(memory.write_data ^ invert.replicate(8)),
             crc.taken.eq(memory.write_enable),
             encoder.data.eq(memory.data),
             encoder.length.eq(size),
@@ -84,11 +89,15 @@ class Link(Component):
         byte, there = memory.data, Signal()
         m.d.comb += there.eq(wait == 0)
 
-        number, last, known = Signal(8, reset_less=True), Signal(8, reset_less=True), Signal()
+        number = Signal(8, reset_less=True)
+        last = Signal(8, reset_less=True)
+        known = Signal()
         command = Signal(8, reset_less=True)
-        word, address = Signal(32, reset_less=True), Signal(16, reset_less=True)
-        piece, left, carried, code = Signal(2), Signal(8), Signal(8), Signal(Code)
-        closing = Signal()
+        word = Signal(32, reset_less=True)
+        address = Signal(16, reset_less=True)
+        piece = Signal(2)
+        carried = Signal(8)
+        code = Signal(Code)
         m.d.comb += [
             self.address.eq(address),
             self.word.eq(word),
@@ -98,8 +107,8 @@ class Link(Component):
         def move_on() -> None:
             m.d.sync += [at.eq(at + 1), wait.eq(2)]
 
-        def give(value: Value) -> None:
-            m.d.comb += [put.eq(1), putting.eq(value)]
+        def give(value: Value, *, inverted: bool = False) -> None:
+            m.d.comb += [put.eq(1), putting.eq(value), invert.eq(inverted)]
 
         def finish(what: Code) -> None:
             m.d.sync += code.eq(what)
@@ -108,7 +117,7 @@ class Link(Component):
         with m.FSM():
             with m.State("listen"):
                 m.d.comb += [listening.eq(1), crc.clear.eq(decoder.ended)]
-                m.d.sync += [at.eq(0), wait.eq(2), end.eq(decoder.length - CRC_BYTES), closing.eq(0)]
+                m.d.sync += [at.eq(0), wait.eq(2), end.eq(decoder.length - CRC_BYTES)]
                 m.d.sync += [piece.eq(0), carried.eq(0)]
                 with m.If(decoder.whole & (decoder.length >= LEAST_BYTES) & (crc.register == RESIDUE)):
                     m.next = "number"
@@ -160,7 +169,6 @@ class Link(Component):
                 with m.Elif((command != Command.READ) | (at == end)):
                     finish(Code.MALFORMED)
                 with m.Elif(there):
-                    m.d.sync += left.eq(byte)
                     m.next = "next word"
                     with m.If(byte > MOST_WORDS):
                         finish(Code.MALFORMED)
@@ -175,10 +183,10 @@ class Link(Component):
                     with m.If(piece == 3):
                         m.next = "access"
             with m.State("next word"):
-                with m.If(left == 0):
+                # The byte that says how many are wanted is still there.
+                with m.If(carried == byte):
                     finish(Code.DONE)
                 with m.Else():
-                    m.d.sync += left.eq(left - 1)
                     m.next = "access"
             with m.State("access"):
                 m.d.comb += self.start.eq(1)
@@ -198,17 +206,19 @@ class Link(Component):
                 m.d.sync += [word.eq(word >> 8), piece.eq(piece + 1)]
                 with m.If(piece == 3):
                     m.next = "next word"
-                    with m.If(closing):
-                        m.next = "send"
             with m.State("count out"), m.If(~crc.busy):
                 give(carried)
                 m.next = "code out"
             with m.State("code out"), m.If(~crc.busy):
                 give(code)
+                m.d.sync += piece.eq(0)
                 m.next = "crc"
             with m.State("crc"), m.If(~crc.busy):
-                m.d.sync += [word.eq(~crc.register), piece.eq(0), closing.eq(1)]
-                m.next = "word out"
+                # A CRC that is fed its own lowest byte moves down by that byte, and zeros come in above.
+                give(~crc.register[:8], inverted=True)
+                m.d.sync += piece.eq(piece + 1)
+                with m.If(piece == 3):
+                    m.next = "send"
             with m.State("send"):
                 m.d.comb += [encoder.start.eq(1), sending.eq(1), crc.clear.eq(1)]
                 m.next = "sending"

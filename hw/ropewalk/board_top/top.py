@@ -2,14 +2,14 @@
 
 import hashlib
 import json
-from collections.abc import Collection
 from typing import Any
 
 from amaranth.hdl import ClockDomain, ClockSignal, Module, Mux, ResetInserter, ResetSignal, Signal
-from amaranth.lib import data
 from amaranth.lib.cdc import FFSynchronizer
 from amaranth.lib.wiring import In, Out
 
+from ..boards.pll import Pll
+from ..boards.registry import Board
 from ..design import Design
 from ..design_json import design_to_json
 from ..gateware.axi_lite import axi_lite_members
@@ -66,7 +66,9 @@ class BoardPorts(Component):
         m.submodules.receiver = receiver = Receiver(self._divisor)
         m.submodules.transmitter = transmitter = Transmitter(self._divisor)
         m.submodules.link = link = Link()
-        m.submodules.bus = bus = Bus(design_word=design_word(design), shape_word=shape_word(design))
+        m.submodules.bus = bus = Bus(
+            design_word=design_word(design), shape_word=shape_word(design), registers=design.registers
+        )
         m.submodules.self_test = test = SelfTest(design, self._expected)
         clear = Signal()
         m.submodules.bridge = bridge = ResetInserter(clear)(Bridge(design))
@@ -95,32 +97,33 @@ class BoardPorts(Component):
             self.led_fail.eq((test.state & FAILED).any()),
         ]
         _join(m, link.bytes, transmitter.bytes)
-        for source, target in ((bus.token, bridge.token), (bus.data, bridge.data), (bridge.result, bus.result)):
+        pairs = ((bus.token, bridge.token), (bus.data, bridge.data), (bridge.result, bus.result))
+        pairs += ((test.descriptor, bridge.test_descriptor), (test.packet, bridge.test_packet))
+        for source, target in pairs:
             _join(m, source, target)
         for name, member in axi_lite_members("").items():
             inside, outside = getattr(engine, f"s_axil_{name}"), getattr(bus, name)
             m.d.comb += inside.eq(outside) if member.flow == In else outside.eq(inside)
-        self._connect_streams(m, engine, test, bridge)
+        self._connect_streams(m, engine, test, bridge, clear)
         return m
 
-    def _connect_streams(self, m: Module, engine: Any, test: SelfTest, bridge: Bridge) -> None:
+    def _connect_streams(self, m: Module, engine: Any, test: SelfTest, bridge: Bridge, clear: Signal) -> None:
         """The engine's streams belong to the self-test while it runs, and else to the link."""
-        chosen = test.running
-        packet = data.View(test.packet.payload.shape(), Mux(chosen, _bits(test.packet), _bits(bridge.packet)))
+        packet = bridge.packet.payload
         m.d.comb += [
-            engine.s_axis_token_tdata.eq(Mux(chosen, test.descriptor.payload, bridge.descriptor.payload)),
-            engine.s_axis_token_tvalid.eq(Mux(chosen, test.descriptor.valid, bridge.descriptor.valid)),
-            test.descriptor.ready.eq(engine.s_axis_token_tready & chosen),
-            bridge.descriptor.ready.eq(engine.s_axis_token_tready & ~chosen),
+            # not while the bridge is in reset, which would lose what it takes
+            bridge.testing.eq(test.running & ~clear),
+            engine.s_axis_token_tdata.eq(bridge.descriptor.payload),
+            engine.s_axis_token_tvalid.eq(bridge.descriptor.valid),
+            bridge.descriptor.ready.eq(engine.s_axis_token_tready),
             engine.s_axis_tdata.eq(packet.data),
             engine.s_axis_tid.eq(packet.tid),
             engine.s_axis_tlast.eq(packet.last),
-            engine.s_axis_tvalid.eq(Mux(chosen, test.packet.valid, bridge.packet.valid)),
-            test.packet.ready.eq(engine.s_axis_tready & chosen),
-            bridge.packet.ready.eq(engine.s_axis_tready & ~chosen),
-            engine.m_axis_tready.eq(Mux(chosen, test.beat.ready, bridge.beat.ready)),
-            test.beat.valid.eq(engine.m_axis_tvalid & chosen),
-            bridge.beat.valid.eq(engine.m_axis_tvalid & ~chosen),
+            engine.s_axis_tvalid.eq(bridge.packet.valid),
+            bridge.packet.ready.eq(engine.s_axis_tready),
+            engine.m_axis_tready.eq(Mux(test.running, test.beat.ready, bridge.beat.ready)),
+            test.beat.valid.eq(engine.m_axis_tvalid & test.running),
+            bridge.beat.valid.eq(engine.m_axis_tvalid & ~test.running),
         ]
         for beat in (test.beat.payload, bridge.beat.payload):
             m.d.comb += [
@@ -137,31 +140,47 @@ class BoardTop(Component):
     Parameters
     ----------
     design, expected, divisor
-        As :class:`BoardPorts` takes them.
-    inverted
-        Which ports are active low.
+        As :class:`BoardPorts` takes them; ``divisor`` in clocks of the design.
+    board
+        The board, whose PLL makes the design's clock where that is not the one on its pin.
 
     Members
     -------
     clk : In
-        The clock of everything.
+        The clock on the board's pin.
     reset_button : In
         Resets everything but the loaded slots, and runs the self-test.
     uart_rx, uart_tx, led_pass, led_fail
         Those of :class:`BoardPorts`.
+
+    Raises
+    ------
+    ValueError
+        If the PLL cannot make the clock.
     """
 
-    def __init__(self, design: Design, *, expected: int, divisor: int, inverted: Collection[str] = ()):
+    def __init__(self, design: Design, board: Board, *, expected: int, divisor: int):
         self._inside = BoardPorts(design, expected=expected, divisor=divisor)
-        self._inverted = frozenset(inverted)
+        self._board = board
+        self._pll = None
+        if board.target_mhz != board.clock_mhz:
+            self._pll = Pll(board.device.family, board.clock_mhz, board.target_mhz)
         super().__init__({"clk": In(1), "reset_button": In(1), **self._inside.signature.members})
 
     def elaborate(self, platform) -> Module:  # noqa: D102
         m = Module()
-        m.domains.sync = ClockDomain("sync")
-        pressed = Signal()
-        m.submodules.button = FFSynchronizer(self.reset_button ^ self._level("reset_button"), pressed)
-        m.d.comb += [ClockSignal().eq(self.clk), ResetSignal().eq(pressed)]
+        m.domains.sync = domain = ClockDomain("sync")
+        # The port has the name that it would have: under that reports could not tell the two.
+        domain.clk = Signal(name="design_clk")
+        reset = self.reset_button ^ self._level("reset_button")
+        if self._pll is None:
+            m.d.comb += ClockSignal().eq(self.clk)
+        else:
+            m.submodules.pll = pll = self._pll
+            m.d.comb += [pll.pin.eq(self.clk), ClockSignal().eq(pll.clock)]
+            reset = reset | ~pll.locked
+        # It begins in reset: a clock that was just made may have short periods.
+        m.submodules.reset = FFSynchronizer(reset, ResetSignal(), init=1)
         m.submodules.inside = inside = self._inside
         m.d.comb += inside.uart_rx.eq(self.uart_rx ^ self._level("uart_rx"))
         for name in ("uart_tx", "led_pass", "led_fail"):
@@ -170,11 +189,7 @@ class BoardTop(Component):
 
     def _level(self, port: str) -> int:
         """The level at which a port says no."""
-        return int(port in self._inverted)
-
-
-def _bits(port: Any) -> Any:
-    return port.payload.as_value()
+        return int(port in self._board.inverted)
 
 
 def _join(m: Module, source: Any, target: Any) -> None:

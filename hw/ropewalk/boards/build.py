@@ -6,15 +6,17 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from ..errors import BuildError, InputError
+from ..family import Family
 from . import tools
 from .bitstream import bitstream
 from .parts import Part
 from .placement import Placement, place
 from .registry import Board
 from .report import Report, make_report
-from .synthesis import netlist_verilog, synthesise
+from .room import check_room
+from .synthesis import Synthesis, netlist_verilog, synthesise
 from .unit import Unit
-from .vivado import vivado_files
+from .vivado import SCRIPT, vivado_script
 
 NETLIST = "netlist.v"
 """The netlist as Verilog, of the cells of its family."""
@@ -27,11 +29,16 @@ _Result = TypeVar("_Result")
 
 @dataclass(frozen=True)
 class Build:
-    """A build: its report, its files by name (the netlist, a bitstream), and what its tools printed."""
+    """A build: its report, its files by name, and what its tools printed.
+
+    The files are the netlist, and for a board what it was made of (Verilog, memory files, pins) and its bitstream;
+    where nothing here makes one, a script for the maker's tools. ``bitstreams`` names what a board is loaded with.
+    """
 
     report: Report
     files: Mapping[str, bytes] = field(repr=False)
     log: str = field(repr=False)
+    bitstreams: tuple[str, ...] = ()
 
 
 class _Log:
@@ -50,7 +57,8 @@ class _Log:
             result = work()
         except BuildError as error:
             self._parts.append(f"== {name}\n{error.log}\n")
-            raise BuildError(str(error), self.text) from error
+            error.log = self.text
+            raise
         self.seconds[name] = round(time.monotonic() - started, 2)
         self._parts.append(f"== {name}: {self.seconds[name]} s\n{printed(result)}\n")
         return result
@@ -59,6 +67,15 @@ class _Log:
     def text(self) -> str:
         """All of it."""
         return "\n".join(self._parts)
+
+
+def check_primitives(family: Family, part: Part) -> None:
+    """Refuse Verilog that is made of the primitives of another family than that of ``part``."""
+    if family not in ("generic", part.family.name):
+        raise InputError(
+            f"the Verilog is made of the primitives of {family}, and {part.name} is of {part.family.name}: "
+            f"generate it with --family {part.family.name}, or generic"
+        )
 
 
 def build(
@@ -88,15 +105,13 @@ def build(
     ------
     InputError
         If the unit uses the primitives of another family.
+    RoomError
+        If the part has no room for the unit.
     BuildError
         If a tool is missing or fails, the netlist is unsound, or a clock is not reached; its ``log`` has what the
         tools printed until then.
     """
-    if unit.family not in ("generic", part.family.name):
-        raise InputError(
-            f"the Verilog is made of the primitives of {unit.family}, and {part.name} is of {part.family.name}: "
-            f"generate it with --family {part.family.name}, or generic"
-        )
+    check_primitives(unit.family, part)
     packer = part.packer if board is not None else None
     called = [tool for tool in (tools.YOSYS, part.placer, packer) if tool is not None]
     for tool in called:
@@ -106,11 +121,12 @@ def build(
     log = _Log(told)
     synthesis = log.step(
         "synthesis",
-        lambda: synthesise(unit.files, module=unit.module, family=part.family, pads=board is not None),
+        lambda: _synthesised(unit, part, pads=board is not None),
         lambda done: done.log,
     )
     verilog = log.step("netlist", lambda: netlist_verilog(synthesis), lambda done: "")
     files = {NETLIST: verilog.encode()}
+    packed: dict[str, bytes] = {}
     placement: Placement | None = None
     if part.placer is not None:
         placement = log.step(
@@ -133,8 +149,11 @@ def build(
             lambda done: done[1],
         )
         files |= packed
-    elif board is not None:
-        files |= {name: text.encode() for name, text in vivado_files(unit.files, unit.module, board).items()}
+    if board is not None:
+        sources = {**unit.files, board.pins: board.constraints()}
+        if packer is None:
+            sources[SCRIPT] = vivado_script(unit.files, unit.module, board)
+        files |= {name: text.encode() for name, text in sources.items()}
     report = make_report(
         unit,
         synthesis,
@@ -149,4 +168,17 @@ def build(
     if report.timing_met is False and not allow_timing_fail:
         path = " > ".join(report.critical_path) or "none with a name"
         raise BuildError(f"the timing is not met: {report.missed}; the slowest path: {path}", log.text)
-    return Build(report, files, log.text)
+    return Build(report, files, log.text, tuple(packed))
+
+
+def _synthesised(unit: Unit, part: Part, *, pads: bool) -> Synthesis:
+    """The netlist of ``unit``, which ``part`` may have room for."""
+    synthesis = synthesise(
+        unit.files,
+        module=unit.module,
+        family=part.family,
+        primitives=unit.family == part.family.name,
+        pads=pads,
+    )
+    check_room(synthesis, part)
+    return synthesis

@@ -5,15 +5,11 @@ import shutil
 import tempfile
 from pathlib import Path
 
+from ..emit.writer import BUILD, FAILED_LOG, REPORT
 from ..errors import InputError
 from .build import Build
 
-FOLDER = "build"
-REPORT = "report.json"
 LOG = "build.log"
-
-FAILED_LOG = "build-failed.log"
-"""Beside that folder: what the tools printed in a build that failed, until one succeeds."""
 
 
 def write_build(design: Path, build: Build) -> Path:
@@ -31,9 +27,9 @@ def write_build(design: Path, build: Build) -> Path:
         LOG: build.log.encode(),
         REPORT: (json.dumps(build.report.to_json(), indent=1) + "\n").encode(),
     }
-    target = design / FOLDER
+    target = design / BUILD
     try:
-        staging = Path(tempfile.mkdtemp(prefix=f".{FOLDER}-", dir=design))
+        staging = Path(tempfile.mkdtemp(prefix=f".{BUILD}-", dir=design))
         try:
             new, last = staging / "new", staging / "last"
             new.mkdir()

@@ -12,6 +12,7 @@ from .packing import Bit
 _ADDED = re.compile(r"\$[A-Z].*$")  # what a placer appends to a name
 _COPY = re.compile(r"\$\d+(?=\.|\[|$)")  # what Amaranth appends to a name that is taken
 _OWN = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$")  # components, and a signal
+_PIECE = re.compile(r"(\.\d+)+$")  # which block of several a memory is made of
 _INDEX = re.compile(r"\[(\d+)\]$")
 _OUTER = re.compile(r"^\$glbnet\$")
 _PATH = re.compile(r"\\([A-Za-z_]\w*(?:\$\d+)?)\.")  # a component in the name that `flatten` gives to a cell
@@ -66,7 +67,7 @@ class Names:
             return self._held[name]
         cell = self._cells[name]
         component = ".".join(_PATH.findall(name))
-        own = _COPY.sub("", component) if component else self._own(name)
+        own = _COPY.sub("", component) if component else self._own(_PIECE.sub("", name))
         if own:
             return f"{own} ({cell['type']})"
         # A look-up table with a register behind it is one cell to some placers.

@@ -15,6 +15,7 @@ from .boundary import add_boundary
 from .critical_path import Names, clock_names, critical_path
 from .families import ECP5, ICE40
 from .parts import Part, part_of
+from .room import check_placer
 from .synthesis import Synthesis
 
 DEFAULT_PART = "LFE5U-85F-6"
@@ -84,8 +85,10 @@ def place(
 
     Raises
     ------
+    RoomError
+        If the part has no room for the netlist.
     PlacementError
-        If nextpnr fails.
+        If nextpnr fails otherwise.
     BuildError
         If it is not installed, or takes longer than ``timeout`` seconds.
     """
@@ -114,6 +117,7 @@ def place(
         options += ["--seed", str(seed), "--freq", f"{target_mhz or family.aim_mhz:g}", "--timing-allow-fail"]
         code, log = tools.run(part.placer, options, folder, timeout=timeout)
         if code:
+            check_placer(part, log)
             raise PlacementError(str(tools.failure(part.placer, code, log)), log)
         report = json.loads((folder / "report.json").read_text(encoding="utf-8"))
         placed = folder / "placed"

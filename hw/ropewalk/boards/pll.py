@@ -46,8 +46,10 @@ def dividers(family: Family, input_mhz: float, output_mhz: float) -> Dividers:
     Raises
     ------
     ValueError
-        If it cannot.
+        If it cannot, or nothing here knows that PLL.
     """
+    if family not in _OSCILLATOR_MHZ:
+        raise ValueError(f"nothing here makes {output_mhz:g} MHz from {input_mhz:g} MHz on a part of {family.name}")
     low, high = _OSCILLATOR_MHZ[family]
     found: list[tuple[int, float, Dividers]] = []
     for before, feedback, after in product(*_RANGES[family]):

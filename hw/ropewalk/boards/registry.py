@@ -3,11 +3,12 @@
 The pins themselves are in ``constraints/``, in the language of each part's tools: ``scripts/board_pins`` writes them.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..errors import InputError
 from .parts import Part, part_of
+from .pll import dividers
 
 CONSTRAINTS = Path(__file__).parent / "constraints"
 """The folder with the pins: that of the repository, to which a link leads."""
@@ -46,6 +47,21 @@ class Board:
     target_mhz: float
     inverted: frozenset[str] = frozenset()
     packer_options: tuple[str, ...] = ()
+
+    def at(self, mhz: float) -> "Board":
+        """The board with a design that runs at ``mhz``.
+
+        Raises
+        ------
+        InputError
+            If its PLL does not make that clock.
+        """
+        if mhz != self.clock_mhz:
+            try:
+                dividers(self.device.family, self.clock_mhz, mhz)
+            except ValueError as error:
+                raise InputError(f"{self.title} has no clock of {mhz:g} MHz: {error}") from None
+        return replace(self, target_mhz=mhz)
 
     @property
     def device(self) -> Part:
@@ -96,6 +112,16 @@ BOARDS = {
             clock_mhz=50,
             target_mhz=100,
             inverted=_BUTTON,
+        ),
+        Board(
+            name="orangecrab",
+            title="OrangeCrab r0.2 with an LFE5U-25F",
+            part="LFE5U-25F-8MG285",
+            pins="orangecrab.lpf",
+            clock_mhz=48,
+            target_mhz=96,
+            inverted=_ALL_LOW,
+            packer_options=("--freq", "38.8"),
         ),
         Board(
             name="icebreaker",

@@ -10,12 +10,16 @@ from .families import GW1N, GW2A
 from .parts import Part
 from .placement import Placement
 from .registry import Board
+from .room import needed
 from .synthesis import MemoryUse, Synthesis
 from .tools import Tool
 from .unit import Unit
+from .vivado import SCRIPT
 
 OUT_OF_CONTEXT = "out of context: every port but the clock has a register, which comb and ff do not count"
 NO_PLACEMENT = "area by Yosys alone: nothing here places this part, so there is no clock"
+VIVADO = f"Vivado makes the bitstream: {SCRIPT} is the script for it, and neither it nor its timing was tried here"
+MORE_THAN_SOLD = "more than its maker promises of this part, though nextpnr finds it there"
 GOWIN_TIMING = (
     "nextpnr knows no timing of Gowin's multipliers and block RAMs: paths through them are missing from the clock"
 )
@@ -120,10 +124,14 @@ def make_report(
     notes = []
     if placement is None:
         notes.append(NO_PLACEMENT)
+        if board is not None:
+            notes.append(VIVADO)
     elif board is None:
         notes.append(OUT_OF_CONTEXT)
     if placement is not None and part.family in (GW1N, GW2A):
         notes.append(GOWIN_TIMING)
+    if part.sold is not None and (over := needed(synthesis).over(part.sold)):
+        notes.append(f"{', '.join(f'{wanted:g} of {sold:g} {kind}' for kind, wanted, sold in over)}: {MORE_THAN_SOLD}")
     placed: dict[str, Any] = {}
     if placement is not None:
         names = ("clock_mhz", "clocks", "critical_path", "used", "available")

@@ -1,6 +1,6 @@
 """What Vivado needs to build for a Xilinx board: the Verilog, the pins, and a script. Nothing here runs it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable
 
 from .registry import Board
 
@@ -22,12 +22,12 @@ write_bitstream -force {board}.bit
 """
 
 
-def vivado_files(files: Mapping[str, str], module: str, board: Board) -> dict[str, str]:
-    """The files of ``module``, the pins of ``board`` and :data:`SCRIPT`, by name."""
+def vivado_script(files: Iterable[str], module: str, board: Board) -> str:
+    """The script that builds ``module`` of ``files`` for ``board``, in a folder with them and with the board's pins."""
     reads = [f"read_verilog {name}" for name in sorted(files) if name.endswith(".v")]
     # Vivado looks for the files of $readmemh where it is told of them.
     reads += [f"read_mem {name}" for name in sorted(files) if name.endswith(".hex")]
-    script = _SCRIPT.format(
+    return _SCRIPT.format(
         title=board.title,
         script=SCRIPT,
         board=board.name,
@@ -36,4 +36,3 @@ def vivado_files(files: Mapping[str, str], module: str, board: Board) -> dict[st
         pins=board.pins,
         module=module,
     )
-    return {**files, board.pins: board.constraints(), SCRIPT: script}

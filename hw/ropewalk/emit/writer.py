@@ -16,6 +16,14 @@ WRITTEN = (
 )  # fmt: skip
 """What `generate` may write beside the description, and replaces when it is forced to."""
 
+BUILD = "build"
+"""The folder of the last build of what is in the folder; its report is :data:`REPORT`."""
+
+REPORT = "report.json"
+
+FAILED_LOG = "build-failed.log"
+"""Beside that folder: what the tools printed in a build that failed, until one succeeds."""
+
 
 def write_files(make: Callable[[], dict[str, str]], folder: Path, *, force: bool = False) -> None:
     """Write the files that ``make`` gives, by name, into ``folder``, whole or not at all.
@@ -76,14 +84,28 @@ def _replace_files(inside: Path, folder: Path) -> None:
     """Put the files in ``inside`` in place of what an earlier ``generate`` wrote into ``folder``; others stay.
 
     The description goes first and comes last: a folder that is interrupted on the way has none, and no command takes
-    it for an engine.
+    it for an engine. A build of what was there goes too, unless nothing changes.
     """
+    if _holds(folder, inside):
+        return
     (folder / DESCRIPTION).unlink(missing_ok=True)
+    (folder / FAILED_LOG).unlink(missing_ok=True)
+    if (folder / BUILD / REPORT).exists():
+        shutil.rmtree(folder / BUILD)
     for name in WRITTEN:
         if not (inside / name).exists():
             (folder / name).unlink(missing_ok=True)
     for file in sorted(inside.iterdir(), key=lambda path: path.name == DESCRIPTION):
         file.replace(folder / file.name)
+
+
+def _holds(folder: Path, inside: Path) -> bool:
+    """Whether what `generate` wrote into ``folder`` are the files in ``inside``, byte for byte."""
+    there = [name for name in (DESCRIPTION, *WRITTEN) if (folder / name).exists()]
+    names = [path.name for path in inside.iterdir()]
+    return sorted(there) == sorted(names) and all(
+        (folder / name).read_bytes() == (inside / name).read_bytes() for name in names
+    )
 
 
 def check_target(folder: Path, *, force: bool) -> None:

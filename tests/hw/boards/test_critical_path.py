@@ -27,9 +27,10 @@ MODULE = {
         "$auto$ff.cc:337:slice$2": cell("TRELLIS_FF", {"DI": [6]}, {"Q": [4]}),
         "$abc$77$lut": cell("LUT4", {"A": [2]}, {"Z": [6]}),
         "$flatten\\lane_0.\\a_cos.\\tile_0.$mul$x.v:4$7.mul": cell("MULT18X18D", {"A0": [2]}, {"P0": [8]}),
+        "ports.rows.words.0.1": cell("DP16KD", {"ADA0": [2]}, {"DOA0": [9]}),
     },
 }
-"""Two registers, a look-up table before one of them, and a multiplier."""
+"""Two registers, a look-up table before one of them, a multiplier, and one of the blocks of a memory."""
 
 
 def step(net=None, *, source, sink):
@@ -48,6 +49,7 @@ def test_nets_have_the_name_of_the_component_that_makes_them():
 
 def test_cells_have_the_name_of_what_they_hold():
     names = Names(MODULE, ECP5)
+    assert names.cell("ports.rows.words.0.1") == "ports.rows.words (DP16KD)"
     assert names.cell("$auto$ff.cc:337:slice$1") == "ports.engine.framer.active"
     # A look-up table and the register behind it as one cell, as an iCE40 has them.
     assert names.cell("$abc$77$lut_LC") == "ports.engine.entry.level[1]"

@@ -14,6 +14,7 @@ BOARD_CLASSES = {
     "ulx3s-25f": ("ulx3s", "ULX3S_25F_Platform"),
     "ulx3s-12f": ("ulx3s", "ULX3S_12F_Platform"),
     "icepi-zero": ("icepi_zero", "IcepiZero1_3Platform"),
+    "orangecrab": ("orangecrab_r0_2", "OrangeCrabR0_2_25FPlatform"),
     "icebreaker": ("icebreaker", "ICEBreakerPlatform"),
     "tang-nano-9k": ("tang_nano_9k", "TangNano9kPlatform"),
     "tang-primer-20k": ("tang_primer_20k", "TangPrimer20kDockPlatform"),
@@ -71,6 +72,10 @@ def test_the_pins_are_those_of_the_board(name):
     assert set(pins) == set(PORTS)
     assert len(set(pins.values())) == len(pins)
     known = list(signals(platform))
+    if name == "orangecrab":
+        # Contacts 0 and 1 of a Feather are its serial line, seen from it: receive and transmit.
+        contacts = platform.connectors["io", 0].mapping
+        assert (pins.pop("uart_rx"), pins.pop("uart_tx")) == (contacts["0"], contacts["1"]) == ("N17", "M18")
     for port, site in pins.items():
         there = [one for one in known if one[0] == site and f"{one[1]} {one[3]}".strip() in wanted[port]]
         assert there, (port, site)

@@ -144,6 +144,22 @@ def test_force_replaces_what_generate_wrote_and_nothing_else(engine: Path) -> No
     assert [path.name for path in engine.parent.iterdir()] == [engine.name]
 
 
+def test_no_build_of_another_design_is_left(engine: Path) -> None:
+    """And a folder of that name that no build wrote stays."""
+    (engine / "build").mkdir()
+    (engine / "build" / "report.json").write_text("{}")
+    (engine / "build-failed.log").write_text("of the last try")
+    write_design_folder(load_design(engine), engine, force=True)
+    assert (engine / "build" / "report.json").exists(), "the same design, and so its build"
+    (engine / "ropewalk.v").write_text("changed by hand")
+    write_design_folder(load_design(engine), engine, force=True)
+    assert not (engine / "build").exists() and not (engine / "build-failed.log").exists()
+    (engine / "build").mkdir()
+    (engine / "build" / "mywork.txt").write_text("three years")
+    write_design_folder(make_design(lanes=1), engine, force=True)
+    assert (engine / "build" / "mywork.txt").exists()
+
+
 def test_force_takes_a_folder_that_was_no_engine(tmp_path: Path) -> None:
     (tmp_path / "design.json").write_text('{"foreign": 1}')
     (tmp_path / "thesis.txt").write_text("three years")

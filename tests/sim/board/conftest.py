@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import signal
 import subprocess
 import tty
 from collections.abc import Callable, Iterator, Mapping
@@ -17,6 +18,21 @@ DIVISOR = 8
 LINE = Path(__file__).with_name("line.cpp")
 
 Start = Callable[..., AbstractContextManager[str]]
+
+
+class Terminal(str):
+    """The path of a terminal, and a button on the board behind it."""
+
+    def __new__(cls, path: str, process: subprocess.Popen[bytes]) -> "Terminal":
+        made = super().__new__(cls, path)
+        made.process = process
+        return made
+
+    process: subprocess.Popen[bytes]
+
+    def press(self) -> None:
+        """Press the button, and let it go."""
+        self.process.send_signal(signal.SIGUSR1)
 
 
 def compile_board(files: Mapping[str, str]) -> Path:
@@ -45,8 +61,10 @@ def compile_board(files: Mapping[str, str]) -> Path:
 
 
 @contextlib.contextmanager
-def started(program: Path, *, lost: float = 0, flipped: float = 0, repeated: float = 0, seed: int = 1) -> Iterator[str]:
-    """Runs a board; gives the path of the terminal behind which it is. The shares are of bytes, each way."""
+def started(
+    program: Path, *, lost: float = 0, flipped: float = 0, repeated: float = 0, seed: int = 1
+) -> Iterator[Terminal]:
+    """Runs a board; gives a terminal behind which it is. The shares are of bytes, each way."""
     master, slave = os.openpty()
     try:
         tty.setraw(slave)
@@ -54,7 +72,7 @@ def started(program: Path, *, lost: float = 0, flipped: float = 0, repeated: flo
         command = [str(program), str(master), str(DIVISOR), str(seed), *shares]
         process = subprocess.Popen(command, cwd=program.parent, pass_fds=[master])
         try:
-            yield os.ttyname(slave)
+            yield Terminal(os.ttyname(slave), process)
         finally:
             process.kill()
             process.wait()

@@ -2,7 +2,9 @@
 // on the way bytes are lost, flipped and repeated.
 //
 // Arguments: file descriptor, clocks per bit, seed, and of a million bytes how many are lost, flipped, repeated.
+// SIGUSR1 presses the button for a while.
 
+#include <csignal>
 #include <cstdint>
 #include <cstdlib>
 #include <deque>
@@ -29,11 +31,15 @@ static void pass(std::deque<uint8_t>& line, uint8_t byte) {
     if (chance >= 1000000 - repeated) line.push_back(byte);
 }
 
+static volatile sig_atomic_t pressed;
+static void press(int) { pressed = 100; }
+
 int main(int argc, char** argv) {
     if (argc != 7) return 2;
     const int fd = atoi(argv[1]), divisor = atoi(argv[2]);
     state = strtoull(argv[3], nullptr, 10) * 2654435761u + 1;
     lost = atoi(argv[4]), flipped = atoi(argv[5]), repeated = atoi(argv[6]);
+    signal(SIGUSR1, press);
     VerilatedContext context;
     Vropewalk top(&context);
     top.clk = 0, top.reset_button = 0, top.uart_rx = 1;
@@ -46,6 +52,8 @@ int main(int argc, char** argv) {
         if (sent == 10 && !in.empty()) sending = in.front() << 1 | 0x200, in.pop_front(), sent = 0, send_clock = 0;
         top.uart_rx = sent < 10 ? sending >> sent & 1 : 1;
         if (sent < 10 && ++send_clock == divisor) send_clock = 0, ++sent;
+        top.reset_button = pressed > 0;
+        if (pressed > 0) pressed = pressed - 1, quiet = 0;
         top.clk = 0, top.eval();
         top.clk = 1, top.eval();
         if (got < 0 && !top.uart_tx) got = 0, receiving = 0, get_clock = -divisor / 2;
