@@ -14,6 +14,9 @@ from .layouts import descriptor_layout, heads_layout, token_layout
 from .slot_store import SlotStore
 from .slots import physical_slots, slot_layout
 
+CAPACITY = 4
+"""Descriptors that are taken before any data (PORTS.md asks for 4)."""
+
 HEAD_KINDS = range(3)
 """Query, key and value."""
 
