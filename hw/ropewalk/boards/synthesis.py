@@ -4,6 +4,7 @@ The Verilog is flattened and mapped by the family's own command. What a build mu
 with several drivers or none, combinational loops, and memories that would become registers.
 """
 
+import copy
 import json
 import tempfile
 from collections import Counter
@@ -145,8 +146,25 @@ def synthesise(
 
 def netlist_verilog(synthesis: Synthesis, *, timeout: float = TIMEOUT) -> str:
     """The netlist as Verilog, of the cells of its family: to be simulated with models of those."""
+    module = copy.deepcopy(synthesis.netlist["modules"][synthesis.top])
+    _open_outputs(module)
+    netlist = json.dumps({"modules": {synthesis.top: module}})
     script = "read_json netlist.json\nwrite_verilog -noattr netlist.v\n"
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        run_yosys(folder, {"netlist.json": json.dumps(synthesis.netlist)}, script, timeout=timeout)
+        run_yosys(folder, {"netlist.json": netlist}, script, timeout=timeout)
         return (folder / "netlist.v").read_text(encoding="utf-8")
+
+
+def _open_outputs(module: dict[str, Any]) -> None:
+    """Have every output of a cell that drives nothing drive a net of its own: in Verilog it cannot drive a constant."""
+    connected = [bits for cell in module["cells"].values() for bits in cell["connections"].values()]
+    named = [entry["bits"] for kind in ("ports", "netnames") for entry in module[kind].values()]
+    free = 1 + max((bit for bits in connected + named for bit in bits if isinstance(bit, int)), default=1)
+    for cell in module["cells"].values():
+        for port, bits in cell["connections"].items():
+            if cell["port_directions"][port] == "output":
+                for place, bit in enumerate(bits):
+                    if isinstance(bit, str):
+                        bits[place] = free
+                        free += 1
