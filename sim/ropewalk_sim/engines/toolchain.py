@@ -13,7 +13,7 @@ from pathlib import Path
 
 from ropewalk.emit.folder import load_design
 from ropewalk.errors import InputError
-from ropewalk_sim.cells import MODELLED, cell_models
+from ropewalk_sim.cells import INSTANTIATED, cell_models
 from ropewalk_sim.errors import EngineError
 
 TAIL_LINES = 15
@@ -60,7 +60,7 @@ def optimisation(folder: Path) -> str:
 @cache
 def model_text(family: str) -> bytes:
     """The models of the cells that the Verilog for ``family`` instantiates; none where it instantiates none."""
-    if family not in MODELLED:
+    if family not in INSTANTIATED:
         return b""
     with tempfile.TemporaryDirectory(prefix="ropewalk-cells-") as name:
         return b"".join(path.read_bytes() for path in cell_models(family, Path(name)))
