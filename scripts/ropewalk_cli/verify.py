@@ -1,8 +1,8 @@
 """``ropewalk verify``: all engines bit for bit, the tables against the design, the result against the exact angle."""
 
 import json
-from dataclasses import asdict
 from contextlib import nullcontext
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 

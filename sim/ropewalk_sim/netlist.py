@@ -51,7 +51,9 @@ def built_netlist(folder: Path) -> Netlist:
                 f"itself, {again}"
             )
     if source != unit_in(folder).sha256:
-        raise InputError(f"{place / NETLIST} was made from other Verilog than {folder} holds now: build it anew, {again}")
+        raise InputError(
+            f"{place / NETLIST} was made from other Verilog than {folder} holds now; {again} makes it anew"
+        )
     try:
         return Netlist(verilog=(place / NETLIST).read_bytes(), family=family, part=part)
     except OSError as error:

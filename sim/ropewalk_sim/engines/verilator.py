@@ -279,6 +279,5 @@ def build_library(folder: Path) -> Path:
                          target / "ropewalk.so"], folder=target)  # fmt: skip
         shutil.rmtree(target / "cpp")
 
-    return (
-        cached("verilator", (*tools, level, HARNESS.read_bytes(), REGISTER_PORT.read_bytes(), verilog), build) / "ropewalk.so"
-    )
+    parts = (*tools, level, HARNESS.read_bytes(), REGISTER_PORT.read_bytes(), verilog)
+    return cached("verilator", parts, build) / "ropewalk.so"
