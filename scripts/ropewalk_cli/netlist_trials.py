@@ -1,7 +1,7 @@
 """The netlists that Yosys writes, simulated with models of their cells: every beat against the software model.
 
-Each of CASES (names, or beginnings of names; all without any) is generated, synthesised for each family, from that family's
-primitives and from the generic form, and the netlist runs in place of the Verilog, with stalls on every stream. Exit
+Each of CASES (names, or their beginnings; all without any) is generated, and synthesised for each family, from its own
+primitives and from the generic form; the netlist runs in place of the Verilog, with stalls on every stream. Exit
 code 1 where a bit differs.
 """
 
