@@ -70,15 +70,19 @@ def netlist_folder(folder: Path, netlist: Netlist) -> Iterator[Path]:
         If there are no models of its family.
     """
     with tempfile.TemporaryDirectory(prefix="ropewalk-netlist-") as name:
-        place = Path(name)
-        (place / DESCRIPTION).write_bytes((folder / DESCRIPTION).read_bytes())
-        for table in folder.glob("*.hex"):
-            (place / table.name).symlink_to(table.absolute())
-        (place / "ropewalk.v").write_bytes(netlist.verilog)
-        with tempfile.TemporaryDirectory() as models:
-            try:
-                paths = cell_models(netlist.family, Path(models))
-            except ValueError as error:
-                raise InputError(f"the netlist cannot be simulated: {error}") from None
-            (place / CELLS).write_bytes(b"".join(path.read_bytes() for path in paths))
-        yield place
+        yield write_netlist_folder(folder, netlist, Path(name))
+
+
+def write_netlist_folder(folder: Path, netlist: Netlist, place: Path) -> Path:
+    """Write into ``place``, which exists, what :func:`netlist_folder` gives; it reads the tables of ``folder``."""
+    (place / DESCRIPTION).write_bytes((folder / DESCRIPTION).read_bytes())
+    for table in folder.glob("*.hex"):
+        (place / table.name).symlink_to(table.absolute())
+    (place / "ropewalk.v").write_bytes(netlist.verilog)
+    with tempfile.TemporaryDirectory() as models:
+        try:
+            paths = cell_models(netlist.family, Path(models))
+        except ValueError as error:
+            raise InputError(f"the netlist cannot be simulated: {error}") from None
+        (place / CELLS).write_bytes(b"".join(path.read_bytes() for path in paths))
+    return place
