@@ -118,8 +118,8 @@ module ropewalk_ramb #(
       wire [71:0] incoming = data[72*p +: 72] << (WRITE < 9 ? bit_written : 0);
       wire [7:0] enables = WRITE == 0 ? 8'd0 : write[8*p +: 8] & ((1 << WRITE_BYTES) - 1);
       wire writes = enable[p] & |enables;
-      // Both clocks are one: what the other port writes now is undefined here, unless it reads first.
-      wire meets = OTHER_WRITE != 0 && OTHER_MODE != 2 && enable[OTHER] && clk[OTHER];
+      // Both clocks are taken for one: what the other port writes now is undefined here, unless it reads first.
+      wire meets = OTHER_WRITE != 0 && OTHER_MODE != 2 && enable[OTHER];
 
       integer k;
       reg [71:0] latch = p ? START_B : START_A;
