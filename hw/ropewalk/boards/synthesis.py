@@ -17,7 +17,7 @@ from typing import Any
 from .families import ECP5, Family, amount
 from .memories import MemoryUse, mapping_script, read_memories
 from .packing import pack
-from .yosys import TIMEOUT, run_yosys
+from .yosys import TIMEOUT, SynthesisError, run_yosys
 
 _CELLS = """{command} -top {top} -run map_ffram:check
 delete t:$scopeinfo
@@ -139,7 +139,13 @@ def synthesise(
     script = mapping_script(files, module, family, command) + _CELLS.format(command=command, top="\\" + module)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        log = run_yosys(folder, files, script, timeout=timeout)
+        try:
+            log = run_yosys(folder, files, script, timeout=timeout)
+        except SynthesisError as error:
+            if family.infer and not primitives and "Driver-driver" in str(error):
+                # What ice40_dsp makes of two registers behind a product: its result would be 0.
+                raise SynthesisError(f"{error}; generate it with --family {family.name}", error.log) from None
+            raise
         memories = read_memories(folder, log, module, family)
         netlist = json.loads((folder / "netlist.json").read_text(encoding="utf-8"))
     if family is ECP5:
