@@ -1,6 +1,7 @@
 """``ropewalk verify``: all engines bit for bit, the tables against the design, the result against the exact angle."""
 
 import json
+from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -10,17 +11,22 @@ from ropewalk.emit.folder import load_design
 from ropewalk.errors import InputError
 from ropewalk_sim.engines import ENGINES
 from ropewalk_sim.errors import EngineError
+from ropewalk_sim.netlist import built_netlist, netlist_folder
 from ropewalk_sim.npz import load_npz
 
 from .console import show_table, table
 from .schemes import scheme_of_design
 
 DEFAULT_ENGINES = "model,amaranth,icarus,verilator"
+NETLIST_ENGINES = "model,verilator"
+"""With a netlist, which is too large for the slow simulators to be waited for."""
+VERILOG_ENGINES = ("icarus", "verilator", "cocotb-verilator")
 EPILOG = """\b
 Examples:
   ropewalk verify engine
   ropewalk verify engine --engines model,verilator --json
   ropewalk verify engine --input x.npz
+  ropewalk verify engine --netlist
 """
 
 
@@ -35,13 +41,17 @@ Examples:
 )
 @click.option(
     "--engines",
-    default=DEFAULT_ENGINES,
-    show_default=True,
     metavar="A,B,...",
-    help=f"Engines to compare: {', '.join(ENGINES)}.",
+    help=f"Engines to compare: {', '.join(ENGINES)}.  [default: {DEFAULT_ENGINES}; with --netlist {NETLIST_ENGINES}]",
+)
+@click.option(
+    "--netlist",
+    "of_build",
+    is_flag=True,
+    help="Simulate the netlist of the last build, DIR/build/netlist.v, in place of the Verilog.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of the tables.")
-def verify(folder: Path, source: Path | None, engines: str, as_json: bool) -> None:
+def verify(folder: Path, source: Path | None, engines: str | None, of_build: bool, as_json: bool) -> None:
     """Compare all engines bit for bit, and their result with the exact one.
 
     DIR is a folder that `generate` wrote. The same input goes through every engine: the fixed-point model, the
@@ -50,11 +60,19 @@ def verify(folder: Path, source: Path | None, engines: str, as_json: bool) -> No
 
     The built-in input is the same every time; the slow simulators get some of it (the report says how much). Corner
     cases run with stalls on all streams, after a reset in mid-stream; random tokens at the full rate.
+
+    With --netlist Icarus and Verilator simulate what `ropewalk build` made of the Verilog for a part: its cells, with
+    models of them.
     """
-    names = engine_names(engines)
+    names = engine_names(engines or (NETLIST_ENGINES if of_build else DEFAULT_ENGINES))
+    if of_build and not set(names) & set(VERILOG_ENGINES):
+        raise InputError(f"--netlist: none of the engines simulates it; these do: {', '.join(VERILOG_ENGINES)}")
     design = load_design(folder)
     scheme = scheme_of_design(design)
-    found = scheme.verify(design, folder, names, load_npz(source) if source else None)
+    arrays = load_npz(source) if source else None
+    netlist = built_netlist(folder) if of_build else None
+    with nullcontext() if netlist is None else netlist_folder(folder, netlist) as simulated:
+        found = scheme.verify(design, folder, names, arrays, simulated=simulated)
     failures = found.changed_tables + ([found.changed_verilog] if found.changed_verilog else [])
     failures += [f"{report.name}: {report.error}" for report in found.engines if report.error]
     failures += [
@@ -65,6 +83,7 @@ def verify(folder: Path, source: Path | None, engines: str, as_json: bool) -> No
     document = {
         "input": str(source) if source else "built-in",
         "reference": names[0],
+        "netlist": None if netlist is None else {"part": netlist.part, "family": netlist.family},
         "changed_tables": found.changed_tables,
         "changed_verilog": found.changed_verilog,
         "engines": [asdict(report) for report in found.engines],
@@ -78,7 +97,8 @@ def verify(folder: Path, source: Path | None, engines: str, as_json: bool) -> No
     if failures:
         raise EngineError(f"verify failed: {'; '.join(failures)}.")
     if not as_json:
-        click.echo("verified: no bit differs, and the Verilog and its tables are what design.json implies.")
+        same = "" if netlist is None else f" from the netlist for {netlist.part}"
+        click.echo(f"verified: no bit differs{same}, and the Verilog and its tables are what design.json implies.")
 
 
 def engine_names(engines: str) -> list[str]:

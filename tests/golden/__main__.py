@@ -7,17 +7,26 @@ from dataclasses import asdict
 from pathlib import Path
 
 import click
+from ropewalk.family import Family
 from ropewalk_cli.console import progress, show_table, table
 
 from .cases import cases_of
-from .engine import MADE_FOR, engines, run_cases
+from .engine import FAMILIES, MADE_FOR, engines, run_cases
 from .judge import Verdict, judge
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("--head-dim", "sizes", type=click.Choice(list(map(str, MADE_FOR))), multiple=True, help="These only.")
+@click.option(
+    "--netlist",
+    "family",
+    type=click.Choice(list(FAMILIES)),
+    default="generic",
+    metavar="FAMILY",
+    help=f"Simulate what Yosys makes of each engine for a family in place of its Verilog: {', '.join(FAMILIES)}.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of a table.")
-def main(sizes: tuple[str, ...], as_json: bool) -> None:
+def main(sizes: tuple[str, ...], family: Family, as_json: bool) -> None:
     """Rotate the golden vectors in one emitted engine per head size, whose slots are loaded over AXI4-Lite.
 
     Each line is a configuration as one software stack ran it. Exit code 1 means that one is outside a bound.
@@ -26,7 +35,7 @@ def main(sizes: tuple[str, ...], as_json: bool) -> None:
     wanted = [int(size) for size in sizes] or list(MADE_FOR)
     with tempfile.TemporaryDirectory() as name, progress("rotating") as step:
         step(0, len(wanted))
-        for number, (head_dim, engine) in enumerate(engines(wanted, Path(name)), 1):
+        for number, (head_dim, engine) in enumerate(engines(wanted, Path(name), family), 1):
             for found in run_cases(cases_of(head_dim), engine):
                 lines += judge(found)
             step(number, len(wanted))

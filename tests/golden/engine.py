@@ -6,14 +6,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
+from ropewalk.boards import families
+from ropewalk.boards.synthesis import netlist_verilog, synthesise
+from ropewalk.boards.unit import unit_in
 from ropewalk.design import Design
 from ropewalk.emit.folder import write_design_folder
+from ropewalk.family import Family
 from ropewalk.geometry import only_rotary
 from ropewalk.models import read_model
 from ropewalk.tables.slot_words import slot_crc
 from ropewalk_sim.beats import Script, Stalls, descriptor_words, whole_tokens
 from ropewalk_sim.engines.verilator import VerilatorEngine, build_library
 from ropewalk_sim.errors import EngineError
+from ropewalk_sim.netlist import Netlist, write_netlist_folder
 from ropewalk_sim.registers import load_slot, read_crcs, write
 from ropewalk_sim.stream_model import run_model
 
@@ -28,6 +33,14 @@ MADE_FOR = {
     512: "deepseek-v4",
 }
 """The preset that the engine of each head size is generated for."""
+
+FAMILIES = {
+    "ecp5": families.ECP5,
+    "ice40": families.ICE40,
+    "gowin": families.GW1N,
+    "xilinx": families.XILINX,
+}
+"""The families whose netlists the vectors can go through."""
 
 STALLS = Stalls(seed=11, data=0.1, token=0.1, output=0.2, registers=0.1)
 FULL_SCALE = 32767
@@ -76,22 +89,34 @@ def pair_places(design: Design, *, coming: bool) -> tuple[np.ndarray, np.ndarray
     return shape.rotary_start + first, shape.rotary_start + second
 
 
-def engine_folder(head_dim: int, folder: Path) -> Path:
-    """Emit the engine of a head size, for the model of :data:`MADE_FOR`, in both orders and for three axes."""
+def engine_folder(head_dim: int, folder: Path, family: Family = "generic") -> Path:
+    """Emit the engine of a head size, for the model of :data:`MADE_FOR`, in both orders and for three axes.
+
+    With a ``family`` it is made of that one's primitives, and what is given has its netlist in place of the Verilog.
+    """
     geometry = only_rotary(read_model(MADE_FOR[head_dim]))
     design = Design(
-        geometry=geometry, lanes=LANES, input_pairing="both", output_pairing="both", position_axes=AXES
+        geometry=geometry, lanes=LANES, input_pairing="both", output_pairing="both", position_axes=AXES, family=family
     )  # fmt: skip
     write_design_folder(design, folder)
-    return folder
+    if family == "generic":
+        return folder
+    made = synthesise(unit_in(folder).files, family=FAMILIES[family], primitives=True)
+    netlist = Netlist(verilog=netlist_verilog(made).encode(), family=family, part="")
+    place = folder.with_name(f"{folder.name}-netlist")
+    place.mkdir()
+    return write_netlist_folder(folder, netlist, place)
 
 
-def engines(sizes: Iterable[int], folder: Path) -> Iterator[tuple[int, VerilatorEngine]]:
-    """The compiled engine of each head size, made in ``folder``, two being compiled at a time."""
+def engines(sizes: Iterable[int], folder: Path, family: Family = "generic") -> Iterator[tuple[int, VerilatorEngine]]:
+    """The compiled engine of each head size, made in ``folder``, two being compiled at a time.
+
+    ``family`` is as in :func:`engine_folder`.
+    """
     with ThreadPoolExecutor(2) as pool:
         building = []
         for head_dim in sizes:
-            made = engine_folder(head_dim, folder / str(head_dim))
+            made = engine_folder(head_dim, folder / str(head_dim), family)
             building.append((head_dim, made, pool.submit(build_library, made)))
         for head_dim, made, library in building:
             library.result()

@@ -28,7 +28,7 @@ def test_every_engine_agrees_on_the_built_in_input(ropewalk, engine):
     assert (result.code, result.err) == (0, "")
     document = json.loads(result.out)
     assert set(document) == {
-        *("input", "reference", "changed_tables", "changed_verilog", "engines", "variants", "passed"),
+        *("input", "reference", "netlist", "changed_tables", "changed_verilog", "engines", "variants", "passed"),
     }
     assert document["changed_verilog"] is None
     assert all(entry["corner_beats"] > 900 for entry in document["engines"])

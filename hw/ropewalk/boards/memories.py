@@ -18,7 +18,7 @@ LOGIC_ROM_BITS = 4_096
 parts that have nothing better for them (``Family.loose_ram_bits``)."""
 
 _SCRIPT = """read_verilog -sv {files}
-{command} -top {top} -run begin:{first}
+{placed}{command} -top {top} -run begin:{first}
 proc
 select -assert-none t:$dlatch t:$adlatch t:$dlatchsr
 flatten
@@ -33,6 +33,9 @@ select {top}
 write_json -selected mapped.json
 select -clear
 """
+
+_NOT_DISTRIBUTED = "setattr -unset ram_style a:ram_style=distributed\n"
+"""Where the part has no such RAM: there Yosys would refuse the memory in place of making registers of it."""
 
 _MAPPED = re.compile(r"^mapping memory (\S+) via (\S+)$", re.MULTILINE)
 
@@ -56,7 +59,12 @@ def mapping_script(files: Mapping[str, str], module: str, family: Family, comman
     """A script as far as the memories of ``files`` have become block and distributed RAM."""
     verilog = " ".join(sorted(name for name in files if name.endswith(".v")))
     return _SCRIPT.format(
-        files=verilog, top="\\" + module, command=command, first=family.first, memories=family.memories
+        files=verilog,
+        placed="" if family.distributed else _NOT_DISTRIBUTED,
+        top="\\" + module,
+        command=command,
+        first=family.first,
+        memories=family.memories,
     )
 
 

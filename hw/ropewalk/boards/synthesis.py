@@ -4,6 +4,7 @@ The Verilog is flattened and mapped by the family's own command. What a build mu
 with several drivers or none, combinational loops, and memories that would become registers.
 """
 
+import copy
 import json
 import tempfile
 from collections import Counter
@@ -16,7 +17,7 @@ from typing import Any
 from .families import ECP5, Family, amount
 from .memories import MemoryUse, mapping_script, read_memories
 from .packing import pack
-from .yosys import TIMEOUT, run_yosys
+from .yosys import TIMEOUT, SynthesisError, run_yosys
 
 _CELLS = """{command} -top {top} -run map_ffram:check
 delete t:$scopeinfo
@@ -138,7 +139,13 @@ def synthesise(
     script = mapping_script(files, module, family, command) + _CELLS.format(command=command, top="\\" + module)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        log = run_yosys(folder, files, script, timeout=timeout)
+        try:
+            log = run_yosys(folder, files, script, timeout=timeout)
+        except SynthesisError as error:
+            if family.infer and not primitives and "Driver-driver" in str(error):
+                # What ice40_dsp makes of two registers behind a product: its result would be 0.
+                raise SynthesisError(f"{error}; generate it with --family {family.name}", error.log) from None
+            raise
         memories = read_memories(folder, log, module, family)
         netlist = json.loads((folder / "netlist.json").read_text(encoding="utf-8"))
     if family is ECP5:
@@ -149,8 +156,25 @@ def synthesise(
 
 def netlist_verilog(synthesis: Synthesis, *, timeout: float = TIMEOUT) -> str:
     """The netlist as Verilog, of the cells of its family: to be simulated with models of those."""
+    module = copy.deepcopy(synthesis.netlist["modules"][synthesis.top])
+    _open_outputs(module)
+    netlist = json.dumps({"modules": {synthesis.top: module}})
     script = "read_json netlist.json\nwrite_verilog -noattr netlist.v\n"
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        run_yosys(folder, {"netlist.json": json.dumps(synthesis.netlist)}, script, timeout=timeout)
+        run_yosys(folder, {"netlist.json": netlist}, script, timeout=timeout)
         return (folder / "netlist.v").read_text(encoding="utf-8")
+
+
+def _open_outputs(module: dict[str, Any]) -> None:
+    """Have every output of a cell that drives nothing drive a net of its own: in Verilog it cannot drive a constant."""
+    connected = [bits for cell in module["cells"].values() for bits in cell["connections"].values()]
+    named = [entry["bits"] for kind in ("ports", "netnames") for entry in module[kind].values()]
+    free = 1 + max((bit for bits in connected + named for bit in bits if isinstance(bit, int)), default=1)
+    for cell in module["cells"].values():
+        for port, bits in cell["connections"].items():
+            if cell["port_directions"][port] == "output":
+                for place, bit in enumerate(bits):
+                    if isinstance(bit, str):
+                        bits[place] = free
+                        free += 1

@@ -41,10 +41,16 @@ class AlibiScheme:
         return run_unit(unit, arrays, engine=engine, scale=scale, tokens="rows", reason=reason)
 
     def verify(
-        self, design: AlibiDesign, folder: Path, names: list[str], arrays: Mapping[str, np.ndarray] | None
+        self,
+        design: AlibiDesign,
+        folder: Path,
+        names: list[str],
+        arrays: Mapping[str, np.ndarray] | None,
+        *,
+        simulated: Path | None = None,
     ) -> Verified:
         """The engines of an ALiBi unit."""
-        return verify_unit(AlibiUnit(design, folder), folder, names, arrays)
+        return verify_unit(AlibiUnit(design, simulated or folder), folder, names, arrays)
 
 
 def summary(design: AlibiDesign) -> list[str]:

@@ -71,14 +71,20 @@ class LearnedScheme:
         return run_unit(unit, arrays, engine=engine, scale=scale, tokens="tokens", reason=reason)
 
     def verify(
-        self, design: LearnedDesign, folder: Path, names: list[str], arrays: Mapping[str, np.ndarray] | None
+        self,
+        design: LearnedDesign,
+        folder: Path,
+        names: list[str],
+        arrays: Mapping[str, np.ndarray] | None,
+        *,
+        simulated: Path | None = None,
     ) -> Verified:
         """The engines of a learned-table adder; the table is that of the folder, and compared by its digest."""
         try:
             words = read_table(design, folder)
         except InputError:  # said with the changed tables; the Verilog does not depend on the words
             words = np.zeros((design.geometry.rows, design.geometry.dimension), np.int16)
-        return verify_unit(LearnedUnit(design, folder), folder, names, arrays, words)
+        return verify_unit(LearnedUnit(design, simulated or folder), folder, names, arrays, words)
 
 
 def find_table(model: str, geometry: LearnedGeometry, file: str | None, tensor: str | None) -> Table:

@@ -79,7 +79,13 @@ class RotaryScheme:
         return Ran(result=result, sentence=sentence, notes=said)
 
     def verify(
-        self, design: Design, folder: Path, names: list[str], arrays: Mapping[str, np.ndarray] | None
+        self,
+        design: Design,
+        folder: Path,
+        names: list[str],
+        arrays: Mapping[str, np.ndarray] | None,
+        *,
+        simulated: Path | None = None,
     ) -> Verified:
         """A rotary engine's engines, and the accuracy of each variant."""
         changed, changed_text = changed_roms(design, folder), changed_verilog(design, folder)
@@ -94,7 +100,7 @@ class RotaryScheme:
         expected: dict[str, StreamOutput] = {}
         bits = [0] * len(design.variants)
         for name, trials in zip(names, plans, strict=True):
-            report, outputs, differing = run_one(design, folder, name, trials, expected)
+            report, outputs, differing = run_one(design, simulated or folder, name, trials, expected)
             reports.append(report)
             expected = expected or outputs
             bits = [sum(pair) for pair in zip(bits, differing, strict=True)]

@@ -68,6 +68,17 @@ class Scheme(Protocol):
         """Arrays through an engine; raises ``InputError`` and ``EngineError``."""
         ...
 
-    def verify(self, design: Any, folder: Path, names: list[str], arrays: Mapping[str, np.ndarray] | None) -> Verified:
-        """All engines, with ``arrays`` or the built-in input; the first of ``names`` is the reference."""
+    def verify(
+        self,
+        design: Any,
+        folder: Path,
+        names: list[str],
+        arrays: Mapping[str, np.ndarray] | None,
+        *,
+        simulated: Path | None = None,
+    ) -> Verified:
+        """All engines, with ``arrays`` or the built-in input; the first of ``names`` is the reference.
+
+        ``simulated`` is a folder whose Verilog they run in place of that of ``folder``: a netlist.
+        """
         ...

@@ -54,10 +54,16 @@ class SinusoidalScheme:
         return run_unit(unit, arrays, engine=engine, scale=scale, tokens="tokens", reason=reason)
 
     def verify(
-        self, design: SinusoidalDesign, folder: Path, names: list[str], arrays: Mapping[str, np.ndarray] | None
+        self,
+        design: SinusoidalDesign,
+        folder: Path,
+        names: list[str],
+        arrays: Mapping[str, np.ndarray] | None,
+        *,
+        simulated: Path | None = None,
     ) -> Verified:
         """The engines of a sinusoidal adder."""
-        return verify_unit(SinusoidalUnit(design, folder), folder, names, arrays)
+        return verify_unit(SinusoidalUnit(design, simulated or folder), folder, names, arrays)
 
 
 def summary(design: SinusoidalDesign) -> list[str]:

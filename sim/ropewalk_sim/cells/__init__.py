@@ -14,8 +14,9 @@ YOSYS_FILES = {
     "ecp5": ("lattice/common_sim.vh", "lattice/ccu2c_sim.vh"),
     "ice40": ("ice40/cells_sim.v",),
     "gowin": ("gowin/cells_sim.v",),
+    "xilinx": ("xilinx/cells_sim.v",),
 }
-YOSYS_MACROS = {"ecp5": "NO_INCLUDES", "ice40": "NO_ICE40_DEFAULT_ASSIGNMENTS", "gowin": None}
+YOSYS_MACROS = {"ecp5": "NO_INCLUDES", "ice40": "NO_ICE40_DEFAULT_ASSIGNMENTS", "gowin": None, "xilinx": None}
 
 # Modules of those files that are left out: Icarus cannot parse TRELLIS_COMB, which comes only after place and route;
 # the others are empty there.
@@ -23,11 +24,15 @@ LEFT_OUT = {
     "ecp5": ("TRELLIS_COMB",),
     "ice40": (),
     "gowin": ("SP", "SPX9", "SDP", "SDPX9", "DP", "DPX9"),
+    "xilinx": ("RAMB18E1", "RAMB36E1"),
 }
-OWN_FILES = {"ecp5": ("common.v", "ecp5.v"), "ice40": (), "gowin": ("common.v", "gowin.v")}
+OWN_FILES = {"ecp5": ("common.v", "ecp5.v"), "ice40": (), "gowin": ("common.v", "gowin.v"), "xilinx": ("xilinx.v",)}
 
 MODELLED = tuple(YOSYS_FILES)
 """The families that there are models for."""
+
+INSTANTIATED = ("ecp5", "ice40", "gowin")
+"""Those of them whose cells the Verilog that is generated for them instantiates."""
 
 
 def cell_models(family: str, folder: Path) -> tuple[Path, ...]:
@@ -40,7 +45,7 @@ def cell_models(family: str, folder: Path) -> tuple[Path, ...]:
     Parameters
     ----------
     family : str
-        ``ecp5``, ``ice40`` or ``gowin``.
+        ``ecp5``, ``ice40``, ``gowin`` or ``xilinx``.
     folder : Path
         Where to write Yosys' models; it must exist.
 

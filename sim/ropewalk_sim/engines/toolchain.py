@@ -13,15 +13,19 @@ from pathlib import Path
 
 from ropewalk.emit.folder import load_design
 from ropewalk.errors import InputError
-from ropewalk_sim.cells import MODELLED, cell_models
+from ropewalk_sim.cells import INSTANTIATED, cell_models
 from ropewalk_sim.errors import EngineError
 
 TAIL_LINES = 15
 """How much of a failed program's output goes into the message."""
 
 
+CELLS = "cells.v"
+"""In the folder of a netlist (:mod:`ropewalk_sim.netlist`): the models of all cells that it consists of."""
+
+
 def read_verilog(folder: Path) -> bytes:
-    """The emitted Verilog of a design folder, with the models of the cells of its family behind it.
+    """The Verilog of a design folder, with the models of the cells that it instantiates behind it.
 
     Raises
     ------
@@ -34,13 +38,29 @@ def read_verilog(folder: Path) -> bytes:
         raise InputError(
             f"{folder / 'ropewalk.v'} cannot be read: {error.strerror}; generate the folder again"
         ) from None
+    if is_netlist(folder):
+        return verilog + (folder / CELLS).read_bytes()
     return verilog + model_text(load_design(folder).family)
+
+
+def is_netlist(folder: Path) -> bool:
+    """Whether the Verilog of a folder is a netlist."""
+    return (folder / CELLS).is_file()
+
+
+def optimisation(folder: Path) -> str:
+    """The C++ compiler's level for the simulator of a folder's Verilog.
+
+    A netlist is tens of thousands of statements without loops: optimising them takes minutes, and running them as they
+    are does not.
+    """
+    return "-O0" if is_netlist(folder) else "-O2"
 
 
 @cache
 def model_text(family: str) -> bytes:
     """The models of the cells that the Verilog for ``family`` instantiates; none where it instantiates none."""
-    if family not in MODELLED:
+    if family not in INSTANTIATED:
         return b""
     with tempfile.TemporaryDirectory(prefix="ropewalk-cells-") as name:
         return b"".join(path.read_bytes() for path in cell_models(family, Path(name)))

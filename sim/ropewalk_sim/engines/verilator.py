@@ -21,6 +21,7 @@ from ropewalk_sim.engines.cache import cached
 from ropewalk_sim.engines.toolchain import (
     compiler,
     compiler_version,
+    optimisation,
     read_verilog,
     run_tool,
     verilator_root,
@@ -255,7 +256,7 @@ class _Bench:
 
 def build_library(folder: Path) -> Path:
     """The compiled library of the Verilog in ``folder``, from the cache or built now."""
-    verilog = read_verilog(folder)
+    verilog, level = read_verilog(folder), optimisation(folder)
     tools = (verilator_version(), compiler_version(), *VERILATE, *COMPILE, *USER_HOOKS)
     include = verilator_root() / "include"
     flags = (*COMPILE, *USER_HOOKS, f"-I{include}", f"-I{include / 'vltstd'}")
@@ -273,11 +274,10 @@ def build_library(folder: Path) -> Path:
         sources = [*sorted((target / "cpp").glob("*.cpp")), HARNESS]
         unit = target / "unit.cpp"
         unit.write_text("".join(f'#include "{source}"\n' for source in sources))
-        run_tool("g++", [compiler(), "-O2", *flags, f"-I{target / 'cpp'}", "-shared", unit,
+        run_tool("g++", [compiler(), level, *flags, f"-I{target / 'cpp'}", "-shared", unit,
                          *(runtime / f"{name}.o" for name in RUNTIME), "-pthread", "-Wl,-Bsymbolic", "-o",
                          target / "ropewalk.so"], folder=target)  # fmt: skip
         shutil.rmtree(target / "cpp")
 
-    return (
-        cached("verilator", (*tools, HARNESS.read_bytes(), REGISTER_PORT.read_bytes(), verilog), build) / "ropewalk.so"
-    )
+    parts = (*tools, level, HARNESS.read_bytes(), REGISTER_PORT.read_bytes(), verilog)
+    return cached("verilator", parts, build) / "ropewalk.so"

@@ -21,6 +21,7 @@ from ropewalk_sim.engines.cache import cached
 from ropewalk_sim.engines.toolchain import (
     compiler,
     compiler_version,
+    optimisation,
     read_verilog,
     run_tool,
     verilator_root,
@@ -220,7 +221,7 @@ def _load(path: Path, design: LearnedDesign) -> Any:
 
 def build_library(design: LearnedDesign, folder: Path) -> Path:
     """The compiled library of the Verilog in ``folder``, from the cache or built now."""
-    verilog = read_verilog(folder)
+    verilog, level = read_verilog(folder), optimisation(folder)
     tools = (verilator_version(), compiler_version(), *VERILATE, *COMPILE, *USER_HOOKS)
     include = verilator_root() / "include"
     ports = [*(["-DROPEWALK_KEEP"] if design.has_keep else [])]
@@ -240,10 +241,10 @@ def build_library(design: LearnedDesign, folder: Path) -> Path:
         sources = [*sorted((target / "cpp").glob("*.cpp")), HARNESS]
         unit = target / "unit.cpp"
         unit.write_text("".join(f'#include "{source}"\n' for source in sources))
-        run_tool("g++", [compiler(), "-O2", *flags, f"-I{target / 'cpp'}", "-shared", unit,
+        run_tool("g++", [compiler(), level, *flags, f"-I{target / 'cpp'}", "-shared", unit,
                          *(runtime / f"{name}.o" for name in RUNTIME), "-pthread", "-Wl,-Bsymbolic", "-o",
                          target / "ropewalk.so"], folder=target)  # fmt: skip
         shutil.rmtree(target / "cpp")
 
-    parts = (*tools, *ports, HARNESS.read_bytes(), REGISTER_PORT.read_bytes(), verilog)
+    parts = (*tools, level, *ports, HARNESS.read_bytes(), REGISTER_PORT.read_bytes(), verilog)
     return cached("verilator-learned", parts, build) / "ropewalk.so"

@@ -92,6 +92,7 @@ FAMILIES = {
         "hierarchy -top mapped; proc; flatten; opt_clean -purge; synth_gowin -top mapped",
         ("MULT18X18", "SDPX9B", "DPX9B", "SPX9", "ALU", "LUT4"),
     ),
+    "xilinx": (18, "synth_xilinx -family xc7 -top mapped", ("DSP48E1", "RAMB18E1", "CARRY4", "FDRE", "LUT6")),
 }
 
 
@@ -119,7 +120,7 @@ def test_a_mapped_design_does_what_its_verilog_does(family, tmp_path):
 
 
 def test_the_models_of_a_family_that_has_none(tmp_path):
-    with pytest.raises(ValueError, match="no cell models of 'xc7'; there are ecp5, ice40, gowin"):
+    with pytest.raises(ValueError, match="no cell models of 'xc7'; there are ecp5, ice40, gowin, xilinx"):
         cell_models("xc7", tmp_path)
 
 

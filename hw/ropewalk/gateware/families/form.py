@@ -37,6 +37,9 @@ class Form:
     """Of a RAM that is inferred. Without it Yosys adds registers and a comparison, for a word that is read while it is
     written: no user does that."""
 
+    small_ram_attributes: Mapping[str, Any] = {"ram_style": "distributed"}
+    """Of a RAM of a few words, which is to lie in look-up tables where the part has such RAM, not in registers."""
+
     def multiplier(self, a: Signal, b: Signal, p: Signal) -> Module:
         """``p`` becomes ``a * b`` after three clocks: operand, pipeline and result registers."""
         m = Module()

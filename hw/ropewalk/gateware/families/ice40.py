@@ -27,6 +27,8 @@ class Ice40(Form):
     """See the module."""
 
     ram_attributes = {**Form.ram_attributes, "ram_style": "block"}
+    # There is no RAM in look-up tables, and Yosys refuses a memory that asks for it.
+    small_ram_attributes = {}
 
     def multiplier(self, a: Signal, b: Signal, p: Signal) -> Module:
         """One SB_MAC16, and logic for the bits of an operand above 16."""
