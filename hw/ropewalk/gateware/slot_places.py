@@ -7,13 +7,12 @@ from amaranth.lib.wiring import In, Out
 from ..design import Design
 from .compare import below
 from .component import Component
+from .families import form_of
 from .slots import physical_slots, place_bits, slot_bits
-
-DISTRIBUTED = {"ram_style": "distributed"}
 
 
 class SlotPlaces(Component):
-    """A place for each slot, in distributed RAM, and the spare one. Survives reset.
+    """A place for each slot, in distributed RAM where the part has it, and the spare one. Survives reset.
 
     Members
     -------
@@ -55,8 +54,9 @@ class SlotPlaces(Component):
         design = self._design
         depth, bits = 1 << slot_bits(design), place_bits(design)
         # One memory for each reader.
-        m.submodules.looked_up = looked_up = Memory(shape=unsigned(bits + 1), depth=depth, init=[], attrs=DISTRIBUTED)
-        m.submodules.own = own = Memory(shape=unsigned(bits), depth=depth, init=[], attrs=DISTRIBUTED)
+        attributes = dict(form_of(platform).small_ram_attributes)
+        m.submodules.looked_up = looked_up = Memory(shape=unsigned(bits + 1), depth=depth, init=[], attrs=attributes)
+        m.submodules.own = own = Memory(shape=unsigned(bits), depth=depth, init=[], attrs=attributes)
         look_up, look, set_up, set_own = (
             looked_up.read_port(domain="comb"), own.read_port(), looked_up.write_port(), own.write_port(),
         )  # fmt: skip

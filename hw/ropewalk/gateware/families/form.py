@@ -37,6 +37,9 @@ class Form:
     """Of a RAM that is inferred. Without it Yosys adds registers and a comparison, for a word that is read while it is
     written: no user does that."""
 
+    small_ram_attributes: Mapping[str, Any] = {"ram_style": "distributed"}
+    """Of a RAM of a few words that is read in the same clock."""
+
     def multiplier(self, a: Signal, b: Signal, p: Signal) -> Module:
         """``p`` becomes ``a * b`` after three clocks: operand, pipeline and result registers."""
         m = Module()
