@@ -25,7 +25,11 @@ AMPLITUDE = Format(width=18, fraction_bits=17, signed=False)
 """The amplitude word of a slot, whatever the coefficients' width."""
 
 ROW_ROUND_TRIP = 48
-"""At most so many clocks pass from asking for a row to its first entry being read and its bank being free again."""
+"""At most so many clocks pass from asking for a row to its first entry being read and its bank being free again, where
+a pair is made in every clock."""
+
+SHARED_PRODUCTS = 3
+"""Products one behind the other, in which a pair waits for the others of its clocks where multipliers are shared."""
 
 MAX_AXES = 3
 """Axes that a position can have: time, height and width."""
@@ -50,7 +54,7 @@ class Design:
     source
         Where rows come from: ``synth`` makes them, ``table`` reads them from a block ROM.
     clocks_per_pair
-        Clocks that a row takes per pair.
+        Clocks that a row takes per pair: 1, or 2, 4 or 8 with the synth source, which then shares its multipliers.
     slots
         How many variants can be told apart, 1 to 64.
     positions
@@ -226,12 +230,18 @@ class Design:
         """Rows held at once, a power of two: one in use and the others made ahead of it.
 
         Two would do for a token that outlasts its row. Where making rows is the limit, the source must never wait for
-        the reader to let go of a bank, and a row takes :data:`ROW_ROUND_TRIP` clocks to come round. The shortest tokens
+        the reader to let go of a bank, and a row takes :attr:`row_round_trip` clocks to come round. The shortest tokens
         take the most banks: those of one head, with the fewest pairs that a slot may have.
         """
         pairs = 1 if self.loadable else min(shape.pairs for shape in self.shapes)
         shortest = max(pairs * self.clocks_per_pair, self.beats_per_head)
-        return max(4, 1 << (-(-ROW_ROUND_TRIP // shortest)).bit_length())
+        return max(4, 1 << (-(-self.row_round_trip // shortest)).bit_length())
+
+    @property
+    def row_round_trip(self) -> int:
+        """Clocks, at most, from asking for a row to its first entry being read and its bank being free again."""
+        waiting = SHARED_PRODUCTS * self.clocks_per_pair if self.clocks_per_pair > 1 else 0
+        return ROW_ROUND_TRIP + waiting
 
     @property
     def axes(self) -> int:

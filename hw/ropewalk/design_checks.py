@@ -18,6 +18,9 @@ MAX_HEADS = 255
 
 MAX_SLOTS = 64
 
+CLOCKS_PER_PAIR = (1, 2, 4, 8)
+"""Clocks that a row may take for each of its pairs."""
+
 MAX_TABLE_ENTRIES = 1 << 22
 """Pairs that a table source may hold in all: beyond this no FPGA could hold it and Python should not try."""
 
@@ -37,8 +40,15 @@ def check_choices(design: "Design") -> None:
     check_range("value heads", design.value_heads, 0, MAX_HEADS)
     if design.source not in ("synth", "table"):
         raise InputError(f"source must be synth or table, not {design.source!r}")
-    if design.clocks_per_pair != 1:
-        raise InputError(f"clocks per pair must be 1, not {design.clocks_per_pair!r}")
+    clocks = design.clocks_per_pair
+    if isinstance(clocks, bool) or clocks not in CLOCKS_PER_PAIR:
+        known = ", ".join(map(str, CLOCKS_PER_PAIR[:-1]))
+        raise InputError(f"clocks per pair must be {known} or {CLOCKS_PER_PAIR[-1]}, not {clocks!r}")
+    if design.source == "table" and clocks != 1:
+        raise InputError(
+            f"a table takes no multipliers that {clocks} clocks per pair could share: use the synth source, or 1 clock "
+            f"per pair"
+        )
     check_family(design.family)
     if design.rounding not in ("half-up", "floor"):
         raise InputError(f"rounding must be half-up or floor, not {design.rounding!r}")

@@ -33,7 +33,8 @@ OPTIONS: tuple[Option, ...] = (
     ),
     option(
         (ROPE,), "--clocks-per-pair", type=int, default=1, metavar="N",
-        text="Clocks that a new row takes per pair; 1 is what there is.",
+        text="Clocks that a new row takes per pair: 1, or 2, 4 or 8, over which the synth source shares its "
+        "multipliers, as small parts need. No bit depends on it.",
     ),
     option(
         ALL, "--data-width", type=int, default=16, metavar="W",

@@ -93,6 +93,7 @@ FULL_RATE = tuple(
 BY_FORMULA = (
     RateCase(name="Gemma 3 270M", model="gemma-3-270m", options=_at(8)),
     RateCase(name="Gemma 3 270M, table", model="gemma-3-270m", options=_at(8, source="table", positions=32)),
+    RateCase(name="Gemma 3 270M, 4 clocks per pair", model="gemma-3-270m", options=_at(4, clocks_per_pair=4)),
     RateCase(name="Gemma 2B (MQA)", model="gemma-2b", beside="gemma-7b", options=_at(16)),
     RateCase(name="DeepSeek-V3 (MLA)", model="deepseek-v3", beside="kimi-k2", options=_at(4)),
     RateCase(name="DeepSeek-V3, 1 query head", model="deepseek-v3", beside="kimi-k2", options=_at(4), heads=(1, 1)),

@@ -38,6 +38,15 @@ GEMMA = read_model("gemma-3-270m")
         ({"positions": 0}, "positions must be an integer from 1 to 16777216, not 0"),
         ({"positions": (1 << 24) + 1}, "positions must be an integer from 1 to 16777216, not 16777217"),
         ({"source": "rom"}, "source must be synth or table, not 'rom'"),
+        *(
+            ({"clocks_per_pair": clocks}, f"clocks per pair must be 1, 2, 4 or 8, not {clocks}")
+            for clocks in (0, 3, 6, 16, -1, True)
+        ),
+        (
+            {"clocks_per_pair": 4, "source": "table", "positions": 64},
+            "a table takes no multipliers that 4 clocks per pair could share: use the synth source, or 1 clock per "
+            "pair",
+        ),
     ],
 )
 def test_refusals(options, sentence) -> None:

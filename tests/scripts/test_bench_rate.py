@@ -11,6 +11,7 @@ from ropewalk_cli.rate_cases import BY_FORMULA, FULL_RATE, LATENCY, RateCase
 EXPECTED = {
     "Gemma 3 270M": 80 / 128,
     "Gemma 3 270M, table": 80 / 128,
+    "Gemma 3 270M, 4 clocks per pair": 160 / 512,
     "Gemma 2B (MQA)": 72 / 128,
     "DeepSeek-V3 (MLA)": 1.0,
     "DeepSeek-V3, 1 query head": 16 / 32,
@@ -42,18 +43,20 @@ def test_the_cases_are_those_of_the_models():
         assert (case.design().lanes, case.design().stream_pairings) == (4, ("interleaved", "interleaved"))
 
 
-def test_a_fast_part_of_it(monkeypatch):
+@pytest.mark.parametrize("clocks", [1, 2])
+def test_a_fast_part_of_it(clocks, monkeypatch):
     """To the clock: a rate that rows limit; the latency, in interleaved order; every bit."""
     monkeypatch.setattr(bench_rate, "FULL_RATE", ())
-    monkeypatch.setattr(bench_rate, "BY_FORMULA", (FAST,))
-    order = {"lanes": 4, "input_pairing": "interleaved", "output_pairing": "interleaved"}
+    monkeypatch.setattr(bench_rate, "BY_FORMULA", (replace(FAST, options=FAST.options | {"clocks_per_pair": clocks}),))
+    order = {"lanes": 4, "input_pairing": "interleaved", "output_pairing": "interleaved", "clocks_per_pair": clocks}
     monkeypatch.setattr(bench_rate, "LATENCY", (replace(FAST, beside=None, options=order),))
     result = CliRunner().invoke(bench_rate.main, ["--tokens", "150", "--json"])
     assert result.exit_code == 0, result.output
     document = json.loads(result.output)
     (rate,), (latency,) = document["rates"], document["latencies"]
-    assert (rate["clocks"], rate["tokens"], rate["measured"], rate["differing_bits"]) == (150 * 32, 150, 0.25, 0)
-    assert latency["measured"] == latency["stated"] <= 48
+    assert (rate["clocks"], rate["tokens"], rate["differing_bits"]) == (150 * 32 * clocks, 150, 0)
+    assert rate["measured"] == 0.25 / clocks
+    assert latency["measured"] == latency["stated"] <= 48 + 8 * (clocks > 1)
 
 
 @pytest.mark.parametrize("fault", [{"clocks": 4801}, {"differing_bits": 1}, {"latency": 49}, {"latency": 38}, {}])

@@ -115,7 +115,8 @@ def folder_page(design: Design, *, latency: int, crcs: list[int], files: list[st
         "",
         ("At least" if len(set(design.rates)) > 1 else "Steady rate")
         + f" {design.beats_per_clock:.3f} beats per clock with a new row for every token. First rotated beat of an "
-        f"idle engine {latency} clocks after its descriptor, data waiting.",
+        f"idle engine {latency} clocks after its descriptor, data waiting."
+        + (f" A new row takes {design.clocks_per_pair} clocks per pair." if design.clocks_per_pair > 1 else ""),
         "",
     ]
     return "\n".join(lines)

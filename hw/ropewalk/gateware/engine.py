@@ -1,7 +1,7 @@
 """The rotary engine: descriptors and packets in, rotated packets out.
 
-    descriptors -> DescriptorPort -> RowPlanner -> RowGenerator or RowTable -> RowMemory
-                                         |                                        |
+    descriptors -> DescriptorPort -> RowPlanner -> source of rows -> RowMemory
+                                         |                           |
     packets ---------------> Framer -> input order -> (row there? room?) -> Rotator -> output order -> packets
 
 The rotator has a fixed latency and never stalls: a beat enters it only when there is room for its result, so a stall
@@ -20,7 +20,6 @@ from .completer import Completer
 from .component import Component
 from .descriptor import DescriptorPort
 from .framer import Framer, packet_layout
-from .generator import RowGenerator
 from .input_buffer import ReorderedInput
 from .input_order import DirectInput
 from .latency import first_beat_clock
@@ -31,6 +30,7 @@ from .pipeline import carried
 from .planner import RowPlanner
 from .rotator import Rotator
 from .row_memory import RowMemory
+from .row_source import row_source
 from .slot_store import SlotStore
 from .table import RowTable
 
@@ -92,7 +92,7 @@ class RotaryEngine(Component):
         self._planner = RowPlanner(design)
         self._port = DescriptorPort(design, places=self._planner.places)
         self._slots = SlotStore(design)
-        self._source = RowGenerator(design) if design.source == "synth" else RowTable(design)
+        self._source = row_source(design)
         self._entry = ReorderedInput(design) if design.input_buffer else DirectInput(design)
         self._memory = RowMemory(design, wait=self._entry.latency - RowMemory.latency)
         self._framer = Framer(design)
@@ -186,7 +186,7 @@ class RotaryEngine(Component):
             memory.begun.eq(slots.row_begun),
             *(getattr(memory, name).eq(getattr(source, name)) for name in ("write", "entry", "place", "last")),
         ]
-        if isinstance(source, RowGenerator):
+        if not isinstance(source, RowTable):
             m.d.comb += [
                 source.load.eq(slots.entry_write),
                 source.load_address.eq(slots.entry_address),

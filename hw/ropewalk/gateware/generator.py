@@ -157,8 +157,11 @@ class RowGenerator(Component):
         # What the row is that a pair belongs to.
         loaded = Signal()
         m.d.sync += loaded.eq(begun)
-        amplitude = self._of_row(m, loaded, row.amplitude, ends[self._to_amplitude - 1], name="amplitude")
-        start = self._of_row(m, loaded, row.start, ends[-3], name="start")
+        rows_in_flight = design.row_banks
+        amplitude = of_row(
+            m, row.amplitude, loaded, ends[self._to_amplitude - 1], rows=rows_in_flight, name="amplitude"
+        )
+        start = of_row(m, row.start, loaded, ends[-3], rows=rows_in_flight, name="start")
         first = Signal(init=1)
         with m.If(valid[-2]):
             m.d.sync += [first.eq(last[-2]), self.place.eq(Mux(first, start, self.place + 1))]
@@ -188,16 +191,17 @@ class RowGenerator(Component):
         ]
         return m
 
-    def _of_row(self, m: Module, loaded: Value, field: Value, ends: Value, *, name: str) -> Value:
-        """A field of the request that a pair belongs to, a clock behind where ``ends`` marks the last pair of each row.
 
-        Rows are in flight at most one per bank.
-        """
-        storage = m.submodules[f"rows_{name}"] = Memory(shape=len(field), depth=self._design.row_banks, init=[])
-        write, read = storage.write_port(), storage.read_port()
-        m.d.comb += [write.data.eq(field), write.en.eq(loaded)]
-        with m.If(loaded):
-            m.d.sync += write.addr.eq(write.addr + 1)
-        with m.If(ends):
-            m.d.sync += read.addr.eq(read.addr + 1)
-        return read.data
+def of_row(m: Module, field: Value, loaded: Value, ends: Value, *, rows: int, name: str) -> Value:
+    """A field of the request that a pair belongs to, a clock behind where ``ends`` marks the last pair of each row.
+
+    Rows are in flight at most one per bank: at most ``rows``, a power of two.
+    """
+    storage = m.submodules[f"rows_{name}"] = Memory(shape=len(field), depth=rows, init=[])
+    write, read = storage.write_port(), storage.read_port()
+    m.d.comb += [write.data.eq(field), write.en.eq(loaded)]
+    with m.If(loaded):
+        m.d.sync += write.addr.eq(write.addr + 1)
+    with m.If(ends):
+        m.d.sync += read.addr.eq(read.addr + 1)
+    return read.data

@@ -36,7 +36,7 @@ def first_beat_clock(design: Design, slot: int, source_latency: int, core_latenc
         # The entries of a beat's lanes are made one by one, those of the lanes before it too.
         made = min((beat + 1) * lanes - order.first, order.pairs)
         inside = (beat + 1) * lanes > order.first and beat * lanes < order.first + order.pairs
-        row = first_entry + made - 1 if inside else 0
+        row = first_entry + (made - 1) * design.clocks_per_pair if inside else 0
         enters.append(max(arrival, row, enters[-1] + 1 if enters else 0))
     first_rotated = order.first // lanes
     if not design.output_buffer:

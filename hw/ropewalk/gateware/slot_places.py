@@ -12,7 +12,7 @@ from .slots import physical_slots, place_bits, slot_bits
 
 
 class SlotPlaces(Component):
-    """A place for each slot, in distributed RAM, and the spare one. Survives reset.
+    """A place for each slot, in distributed RAM where the part has it, and the spare one. Survives reset.
 
     Members
     -------

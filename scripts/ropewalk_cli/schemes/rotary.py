@@ -154,6 +154,8 @@ def summary(design: Design) -> list[str]:
             slot_text += f", CRC {crc:08x}"
         lines.append(f"  {f'slot {slot}':<18}{slot_text}")
     rows = "made for each token" if design.source == "synth" else "read from a table"
+    if design.clocks_per_pair > 1:
+        rows += f", a pair in {design.clocks_per_pair} clocks"
     if design.angle_model != "exact":
         rows += f" of {design.angle_model} angles"
     if design.axes > 1:

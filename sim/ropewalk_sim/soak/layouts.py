@@ -135,6 +135,7 @@ LAYOUTS = {
     "paired-half": _layout(
         _ordered(_NATURAL, "half", "half"), lanes=1, data_width=16, input_pairing="paired", output_pairing="half"
     ),
+    "slow-rows": _layout(_NATURAL, lanes=2, clocks_per_pair=4),
     "both": _layout(
         [
             replace(_APART[0], pairing="half", output_pairing="half"),

@@ -8,13 +8,16 @@ import pytest
 from amaranth.hdl import signed, unsigned
 from ropewalk.boards.build import build
 from ropewalk.boards.families import ECP5, GW1N, GW2A, ICE40, XILINX
-from ropewalk.boards.memories import BLOCK, DISTRIBUTED
+from ropewalk.boards.memories import BLOCK, DISTRIBUTED, LOGIC
 from ropewalk.boards.parts import part_of
 from ropewalk.boards.synthesis import netlist_verilog, synthesise
 from ropewalk.boards.unit import Unit
 from ropewalk.boards.yosys import SynthesisError
+from ropewalk.design import Design
 from ropewalk.emit.verilog import emit_top
 from ropewalk.gateware.primitives import Multiplier
+from ropewalk.gateware.slot_places import SlotPlaces
+from ropewalk.geometry.rotary import RotaryGeometry, Variant
 from ropewalk_sim.cells import cell_models
 
 FAMILIES = {"ecp5": ECP5, "ice40": ICE40, "gw1n": GW1N, "gw2a": GW2A, "xilinx": XILINX}
@@ -183,3 +186,21 @@ def test_a_build_leaves_the_multipliers_of_ice40_their_registers(width, register
     subprocess.run(["iverilog", "-g2012", "-s", "bench", "-o", "bench.vvp", *sources], cwd=tmp_path, check=True)
     done = subprocess.run(["vvp", "-n", "bench.vvp"], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert done.stdout.split("\n")[0] == "0 wrong"
+
+
+@pytest.mark.parametrize(("family", "kind"), [(ECP5, DISTRIBUTED), (GW1N, DISTRIBUTED), (ICE40, LOGIC)])
+def test_where_slots_lie_is_held_by_what_the_part_has(family, kind):
+    """An iCE40 has no RAM that is read in the same clock, and Yosys refuses one that asks for it."""
+    shape = {"head_dim": 16, "rotary_dim": 16, "rotary_start": 0, "query_heads": 1, "key_heads": 1}
+    variant = Variant(name="one", inverse_frequency=(0.5,) * 8, amplitude=1.0, max_position=100)
+    geometry = RotaryGeometry(
+        model_type="test",
+        **shape,
+        pairing="interleaved",
+        output_pairing="interleaved",
+        layers=None,
+        variants=(variant,),
+    )
+    name = {ECP5: "ecp5", GW1N: "gowin", ICE40: "ice40"}[family]
+    found = synthesise(emit_top(SlotPlaces(Design(geometry=geometry, lanes=1)), {}, family=name), family=family)
+    assert {memory.name: memory.kind for memory in found.memories}["looked_up"] == kind

@@ -20,7 +20,22 @@ DESIGNS = {
     "wide": {"lanes": 2, "data_width": 32, "coefficient_width": 24},
     "narrow": {"lanes": 2, "data_width": 6, "coefficient_width": 8, "phase_bits": 16},
     "values": {"lanes": 2, "value_heads": 2, "slots": 2},
+    "2 clocks per pair": {"lanes": 4, "clocks_per_pair": 2},
+    "2 clocks, one pair": {"head_dim": 8, "rotary_dim": 2, "lanes": 2, "heads": (1, 1), "clocks_per_pair": 2},
+    "4 clocks per pair": {"lanes": 1, "heads": (3, 1), "clocks_per_pair": 4, "pairings": ("half", "half")},
+    "4 clocks, wide": {"lanes": 2, "data_width": 32, "coefficient_width": 24, "clocks_per_pair": 4},
+    "8 clocks per pair": {"lanes": 2, "coefficient_width": 16, "clocks_per_pair": 8},
+    "8 clocks, one pair": {"head_dim": 8, "rotary_dim": 2, "lanes": 2, "heads": (1, 1), "clocks_per_pair": 8},
+    "8 clocks, narrow": {"lanes": 2, "data_width": 6, "coefficient_width": 8, "phase_bits": 16, "clocks_per_pair": 8},
+    "8 clocks, no registers": {
+        "lanes": 4,
+        "registers": False,
+        "coefficients": "q15",
+        "coefficient_width": 16,
+        "clocks_per_pair": 8,
+    },
 }
+SHARED = [name for name, options in DESIGNS.items() if "clocks_per_pair" in options]
 
 
 def random_stream(design, tokens: int, seed: int):
@@ -51,7 +66,9 @@ def test_every_bit_is_the_models(name, stalls, make_design) -> None:
         np.testing.assert_array_equal(getattr(got, field), getattr(expected, field), err_msg=field)
 
 
-@pytest.mark.parametrize("name", ["rows limit", "data limit", "slice in mid-beat", "one pair", "table", "wide"])
+@pytest.mark.parametrize(
+    "name", ["rows limit", "data limit", "slice in mid-beat", "one pair", "table", "wide", *SHARED]
+)
 def test_the_first_beat_takes_the_stated_latency(name, make_design) -> None:
     design = make_design(**DESIGNS[name])
     ports = RotaryPorts(design)
@@ -81,7 +98,7 @@ def test_the_first_beat_takes_the_stated_latency(name, make_design) -> None:
     assert ports._engine._output.depth >= ports._engine.core_latency + 2
 
 
-@pytest.mark.parametrize("name", ["rows limit", "one pair", "table", "data limit"])
+@pytest.mark.parametrize("name", ["rows limit", "one pair", "table", "data limit", *SHARED])
 def test_no_word_of_the_row_memory_is_read_while_it_is_written(name, make_design) -> None:
     """What reads and writes at once is undefined in a block RAM, so it must not happen where it counts."""
     design = make_design(**DESIGNS[name])
@@ -103,7 +120,8 @@ def test_no_word_of_the_row_memory_is_read_while_it_is_written(name, make_design
 
     stream = random_stream(design, 150, seed=4)
     simulate(ports, design, stream, Stalls(seed=2, data=0.2, output=0.2), processes=[watch])
-    assert together > 10
+    # Where rows are slow, the reader is seldom at work while one is written.
+    assert together > (10 if design.clocks_per_pair == 1 else 0)
     assert not collisions
 
 
@@ -112,10 +130,14 @@ async def wait(ctx: Any) -> None:
     await ctx.tick().repeat(800)
 
 
-def test_rows_go_through_at_the_stated_rate(make_design) -> None:
+@pytest.mark.parametrize("clocks_per_pair", [1, 2, 4, 8])
+def test_rows_go_through_at_the_stated_rate(clocks_per_pair, make_design) -> None:
     """Short rows are where a pipeline longer than a row would show."""
-    for options in ({"lanes": 4}, {"lanes": 1}, {"lanes": 2, "heads": (1, 1)}, {"lanes": 1, "head_dim": 8}):
-        design = make_design(**options)
+    for options in (
+        {"lanes": 4}, {"lanes": 1}, {"lanes": 2, "heads": (1, 1)}, {"lanes": 1, "head_dim": 8},
+        {"lanes": 4, "rotary_dim": 2, "heads": (4, 2)}, {"lanes": 4, "rotary_dim": 2, "heads": (1, 1)},
+    ):  # fmt: skip
+        design = make_design(**options, clocks_per_pair=clocks_per_pair)
         source = np.random.default_rng(3)
         words = source.integers(-100, 100, (120, sum(design.heads), design.geometry.head_dim))
         descriptors = descriptor_words(np.arange(120) % 2, np.arange(120) * 3)

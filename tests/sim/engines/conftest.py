@@ -46,6 +46,12 @@ DESIGNS = {
     "half-to-interleaved": Design(
         geometry=make_geometry(8, 8, LONG, pairing="half"), lanes=2, output_pairing="interleaved"
     ),
+    "two-clocks-half": Design(
+        geometry=make_geometry(8, 6, LONG, pairing="half"), lanes=1, clocks_per_pair=2, value_heads=1
+    ),
+    "eight-clocks": Design(
+        geometry=make_geometry(*WHOLE, LONG, heads=(3, 1)), lanes=1, coefficient_width=16, clocks_per_pair=8, slots=3
+    ),
     "paired": Design(geometry=make_geometry(8, 8, LONG), lanes=2, input_pairing="paired", value_heads=1),
 }
 
@@ -61,6 +67,7 @@ RUNS = [
             "table-four-lanes",
             "half-odd-values",
             "interleaved-to-half",
+            "eight-clocks",
             "paired",
         )
     ),

@@ -77,7 +77,7 @@ def test_descriptors_are_taken_before_any_data_and_the_rate_is_kept(engine, desi
     agree(design, stream, output)
     assert output.early_tokens >= 4
     # PORTS.md: min(1, beats per token / clocks of a row). A beat more of rows is ready when the first data come.
-    rate = min(1.0, design.beats_per_token / design.shapes[0].pairs)
+    rate = min(1.0, design.beats_per_token / (design.shapes[0].pairs * design.clocks_per_pair))
     assert output.beats_per_clock is not None
     assert output.beats_per_clock >= rate * (0.98 if design.buffered else 0.995)
     assert design.beats_per_clock == rate

@@ -8,6 +8,8 @@ SB_MAC16
 SB_RAM40_4K
     Has no output register, so there is nothing to gain by instantiating it. No RAM becomes flip-flops, and no logic
     watches for a word that is read while it is written.
+
+There is no distributed RAM: a few words that are read in the same clock become flip-flops.
 """
 
 from amaranth.hdl import Cat, ClockSignal, Const, Instance, Module, Mux, Shape, Signal, Value
@@ -26,6 +28,7 @@ PRODUCT_OUT = 3
 class Ice40(Form):
     """See the module."""
 
+    small_ram_attributes = {}
     ram_attributes = {**Form.ram_attributes, "ram_style": "block"}
     # There is no RAM in look-up tables, and Yosys refuses a memory that asks for it.
     small_ram_attributes = {}
