@@ -1,8 +1,10 @@
 """The rotator with valid and ready on both sides: what the engine makes of it, without the rest of the engine."""
 
+from dataclasses import replace
+
 from amaranth.hdl import Module, Signal
 from amaranth.lib import data, stream
-from amaranth.lib.wiring import In, Out, connect, flipped
+from amaranth.lib.wiring import In, Out
 
 from ..design import Design
 from .component import Component
@@ -30,6 +32,8 @@ class StreamedRotator(Component):
     """
 
     def __init__(self, design: Design):
+        # Elements go in and out as the rotator has them: what moves them is not part of this.
+        design = replace(design, input_pairing="interleaved", output_pairing="interleaved")
         self._design = design
         self._rotator = Rotator(design)
         self._output = DirectOutput(design, self._rotator.latency, 0)
@@ -58,7 +62,11 @@ class StreamedRotator(Component):
             self.beat.ready.eq(output.room),
             enter.eq(self.beat.valid & self.beat.ready),
             output.enter.eq(enter),
+            output.came.eq(enter),
             output.elements.eq(rotator.out),
+            self.result.payload.eq(output.result.payload.elements),
+            self.result.valid.eq(output.result.valid),
+            output.result.ready.eq(self.result.ready),
             *(getattr(rotator, name).eq(self.beat.payload[name]) for name in ROTATOR_INPUTS),
         ]
         valid = enter
@@ -70,5 +78,4 @@ class StreamedRotator(Component):
             output.valid.eq(valid),
             self.saturated.eq(rotator.saturated & valid.replicate(self._design.elements)),
         ]
-        connect(m, output.result, flipped(self.result))
         return m
