@@ -40,6 +40,8 @@ def check_choices(design: "Design") -> None:
     if design.clocks_per_pair != 1:
         raise InputError(f"clocks per pair must be 1, not {design.clocks_per_pair!r}")
     check_family(design.family)
+    if design.lane_multipliers not in ("dsp", "luts"):
+        raise InputError(f"lane multipliers must be dsp or luts, not {design.lane_multipliers!r}")
     if design.rounding not in ("half-up", "floor"):
         raise InputError(f"rounding must be half-up or floor, not {design.rounding!r}")
     if design.coefficients not in ("exact", "q15"):

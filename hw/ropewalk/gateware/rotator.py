@@ -14,8 +14,11 @@ from ..design import Design
 from ..family import MULTIPLIER_BITS
 from .component import Component
 from .layouts import entry_layout
-from .multiply import TILE_BITS, WideMultiplier, tiles
+from .logic_product import LogicProduct
+from .multiply import TILE_BITS, WideMultiplier, product_latency, tiles
 from .primitives import delayed
+
+Product = WideMultiplier | LogicProduct
 
 
 class RotatorLane(Component):
@@ -23,7 +26,7 @@ class RotatorLane(Component):
 
     Latency: selection, negation, multiplier, sum in two parts, rounding, saturation, in either of two forms. Operands
     are negated where one bit more, which makes that exact, takes no further multiplier: as at 16-bit data, with four
-    multipliers of 18 bits. Else products are: larger, but as long and as exact.
+    multipliers of 18 bits. Else products are: larger, but as long and as exact. So are products made in look-up tables.
 
     Members
     -------
@@ -43,12 +46,13 @@ class RotatorLane(Component):
         self._design = design
         negatable = signed(design.data.width + 1)
         bits = MULTIPLIER_BITS.get(design.family, TILE_BITS)
-        self._negates_operands = len(tiles(negatable, bits)) == len(tiles(design.data.shape, bits))
-        self._operand = negatable if self._negates_operands else design.data.shape
-        self._products = {
-            name: WideMultiplier(self._operand, design.coefficient.shape)
-            for name in ("a_cos", "b_sin", "a_sin", "b_cos")
-        }
+        blocks = design.lane_multipliers == "dsp"
+        fits = len(tiles(negatable, bits)) == len(tiles(design.data.shape, bits))
+        operand = negatable if fits else design.data.shape
+        self._product_latency = product_latency(operand, design.coefficient.shape)
+        self._negates_operands = fits and blocks
+        self._operand = operand if blocks else design.data.shape
+        self._products = {name: self._product() for name in ("a_cos", "b_sin", "a_sin", "b_cos")}
         element = design.data.shape
         super().__init__(
             {
@@ -63,10 +67,17 @@ class RotatorLane(Component):
             }
         )
 
+    def _product(self) -> Product:
+        """A multiplier; of look-up tables it has the clock more in which a product of blocks is complemented."""
+        coefficient = self._design.coefficient.shape
+        if self._design.lane_multipliers == "dsp":
+            return WideMultiplier(self._operand, coefficient)
+        return LogicProduct(self._operand, coefficient, clocks=self._product_latency + 1)
+
     @property
     def latency(self) -> int:
         """Clocks from a pair to the rotated pair."""
-        return 2 + self._products["a_cos"].latency + 4
+        return 2 + self._product_latency + 4
 
     def elaborate(self, platform) -> Module:  # noqa: D102
         m = Module()
@@ -112,7 +123,7 @@ class RotatorLane(Component):
             m.d.comb += [(self.out0, self.out1)[out].eq(rounded), self.saturated[out].eq(saturated)]
         return m
 
-    def _of_operand(self, m: Module, element: Value, negative: Value, multiplier: WideMultiplier, *, name: str):
+    def _of_operand(self, m: Module, element: Value, negative: Value, multiplier: Product, *, name: str):
         """A product whose operand was negated, and what is still to be added to it: nothing."""
         chosen = Signal(self._design.data.shape, name=f"{name}_chosen", reset_less=True)
         negated = Signal(name=f"{name}_negated", reset_less=True)
@@ -125,16 +136,21 @@ class RotatorLane(Component):
         m.d.comb += multiplier.a.eq(operand)
         return multiplier.p, Const(0)
 
-    def _of_product(self, m: Module, element: Value, negative: Value, multiplier: WideMultiplier, *, name: str):
+    def _of_product(self, m: Module, element: Value, negative: Value, multiplier: Product, *, name: str):
         """The complement of a product that is to be negated, and the 1 that is still to be added to it.
 
         The product takes the clock that the negation of an operand would: both forms take equally long.
         """
-        negated = delayed(m, negative, 1 + multiplier.latency, name=f"{name}_negated")
-        complement = Signal(signed(len(multiplier.p)), name=f"{name}_complement", reset_less=True)
+        chosen = delayed(m, negative, 1, name=f"{name}_chosen_negated")
         m.d.comb += multiplier.a.eq(delayed(m, element, 1, name=f"{name}_chosen"))
+        negated = delayed(m, chosen, self._product_latency, name=f"{name}_negated")
+        one = delayed(m, negated, 1, name=f"{name}_one")
+        if isinstance(multiplier, LogicProduct):
+            m.d.comb += multiplier.complement.eq(chosen)
+            return multiplier.p, one
+        complement = Signal(signed(len(multiplier.p)), name=f"{name}_complement", reset_less=True)
         m.d.sync += complement.eq(multiplier.p ^ negated.replicate(len(complement)))
-        return complement, delayed(m, negated, 1, name=f"{name}_one")
+        return complement, one
 
     def _rounded_sum(self, m: Module, first: tuple, second: tuple, *, name: str) -> tuple[Signal, Signal]:
         """Four clocks: low part and high part of the sum of two products, rounding, saturation; and whether that
