@@ -106,7 +106,13 @@ def build(
     log = _Log(told)
     synthesis = log.step(
         "synthesis",
-        lambda: synthesise(unit.files, module=unit.module, family=part.family, pads=board is not None),
+        lambda: synthesise(
+            unit.files,
+            module=unit.module,
+            family=part.family,
+            primitives=unit.family == part.family.name,
+            pads=board is not None,
+        ),
         lambda done: done.log,
     )
     verilog = log.step("netlist", lambda: netlist_verilog(synthesis), lambda done: "")

@@ -28,6 +28,9 @@ class Family:
     ----------
     command
         Yosys' command for it; ``no_pads`` keeps it from adding buffers at the ports.
+    infer
+        What it takes besides to make multipliers of products. Not where the Verilog has the family's own: on iCE40 it
+        takes the registers out of those and says nothing, and the results come clocks too early.
     first, memories
         The labels in that command behind the reading of the family's cells, and at which memories are mapped.
     luts, registers, carries
@@ -48,6 +51,7 @@ class Family:
 
     name: str
     command: str
+    infer: str = ""
     no_pads: str = ""
     first: str = "coarse"
     memories: str = "map_ram"
@@ -92,7 +96,8 @@ ECP5 = Family(
 
 ICE40 = Family(
     name="ice40",
-    command="synth_ice40 -dsp -device u",
+    command="synth_ice40 -device u",
+    infer="-dsp",
     first="flatten",
     luts=("SB_LUT4",),
     registers=("SB_DFF*",),

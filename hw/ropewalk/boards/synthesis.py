@@ -108,6 +108,7 @@ def synthesise(
     *,
     module: str = "ropewalk",
     family: Family = ECP5,
+    primitives: bool = False,
     pads: bool = False,
     timeout: float = TIMEOUT,
 ) -> Synthesis:
@@ -119,6 +120,8 @@ def synthesise(
         Text by file name: the Verilog (``*.v``) and the memory files that it reads.
     module
         The module that is the top: that of the emitted files, unless a component was emitted alone under another name.
+    primitives
+        Whether its multipliers are made of the family's own, so that none is to be inferred.
     pads
         Whether the ports are pins, so that they get their buffers.
     timeout
@@ -131,7 +134,8 @@ def synthesise(
     SynthesisError
         If Yosys refuses it or crashes, or the netlist is unsound; the message says which and where.
     """
-    command = family.command if pads else f"{family.command} {family.no_pads}".rstrip()
+    options = ("" if primitives else family.infer, "" if pads else family.no_pads)
+    command = " ".join(filter(None, (family.command, *options)))
     script = mapping_script(files, module, family, command) + _CELLS.format(command=command, top="\\" + module)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
