@@ -10,6 +10,7 @@ from ..design import Design
 from .component import Component
 from .layouts import entry_layout
 from .output_order import DirectOutput
+from .queue import Queue
 from .rotator import Rotator
 
 ROTATOR_INPUTS = ("elements", "entries", "rotated", "inverse")
@@ -52,6 +53,11 @@ class StreamedRotator(Component):
                 "saturated": Out(design.elements),
             }
         )
+
+    @property
+    def latency(self) -> int:
+        """Clocks from a beat that is taken to its result on offer."""
+        return self._rotator.latency + Queue.latency
 
     def elaborate(self, platform) -> Module:  # noqa: D102
         m = Module()
