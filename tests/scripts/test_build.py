@@ -81,8 +81,8 @@ def test_bad_input_is_refused(refused, design, tmp_path):
         "build", design, "--part", "LFE5U-99F-6", "--out-of-context"
     )
     assert "--part" in refused("build", design)
-    assert "has no component lane; it has engine, generator, rotator" in refused(
-        "build", design, *ECP5, "--component", "lane"
+    assert "has no component row; it has engine, generator, lane, rotator" in refused(
+        "build", design, *ECP5, "--component", "row"
     )
     assert "there is no folder" in refused("build", tmp_path / "none", *ECP5)
     (design / "sine.hex").unlink()
