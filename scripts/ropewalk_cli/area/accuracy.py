@@ -11,6 +11,7 @@ from ropewalk.design import Design
 from ropewalk.designs.alibi import AlibiDesign
 from ropewalk.designs.any_design import AnyDesign
 from ropewalk.designs.learned import LearnedDesign
+from ropewalk.designs.sinusoidal import SinusoidalDesign
 from ropewalk_sim.alibi.unit import AlibiUnit
 from ropewalk_sim.learned.unit import LearnedUnit
 from ropewalk_sim.sinusoidal.unit import SinusoidalUnit
@@ -32,12 +33,16 @@ def worst_lsb(design: AnyDesign, files: Mapping[str, str]) -> float | None:
         folder = Path(name)
         for file, text in files.items():
             (folder / file).write_text(text, encoding="utf-8")
-        unit: Unit
-        if isinstance(design, AlibiDesign):
-            unit = AlibiUnit(design, folder)
-        elif isinstance(design, LearnedDesign):
-            unit = LearnedUnit(design, folder)
-        else:
-            unit = SinusoidalUnit(design, folder)
+        unit = _unit(design, folder)
         stream = unit.plain(units.BULK_BEATS, SEED)
         return units.accuracy(unit, stream, unit.run("model", stream))["worst_lsb"]
+
+
+def _unit(design: AlibiDesign | LearnedDesign | SinusoidalDesign, folder: Path) -> Unit:
+    match design:
+        case AlibiDesign():
+            return AlibiUnit(design, folder)
+        case LearnedDesign():
+            return LearnedUnit(design, folder)
+        case SinusoidalDesign():
+            return SinusoidalUnit(design, folder)

@@ -50,5 +50,5 @@ class Rival:
 
 def rivals() -> list[Rival]:
     """All of them, from ``rivals.json``."""
-    text = files(__package__).joinpath("rivals.json").read_text(encoding="utf-8")
+    text = files("ropewalk_cli.area").joinpath("rivals.json").read_text(encoding="utf-8")
     return [Rival(**entry) for entry in json.loads(text)]
