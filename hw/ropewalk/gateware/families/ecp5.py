@@ -19,7 +19,7 @@ from dataclasses import replace
 from amaranth.hdl import Cat, ClockSignal, Const, Instance, Module, Shape, Signal, Value
 
 from ..contents import RomContents
-from .ecp5_carry import gated_sum, sum_of
+from .ecp5_carry import gated_sum, signed_sum, sum_of
 from .form import OPERAND_BITS, Form, WritePort
 
 PRODUCT_BITS = 36
@@ -106,6 +106,20 @@ class Ecp5(Form):
     ) -> Value:
         """One carry chain, which complements what it adds itself."""
         return sum_of(m, first, second, bits, complement=complement, name=name)
+
+    def signed_sum(
+        self,
+        m: Module,
+        first: Value,
+        second: Value,
+        bits: int,
+        *,
+        complements: tuple[Value, Value],
+        carry: Value,
+        name: str,
+    ) -> Value:
+        """One carry chain, which complements either word itself."""
+        return signed_sum(m, first, second, bits, complements=complements, carry=carry, name=name)
 
     def takes(self, contents: RomContents) -> bool:
         """Whether one row of at most :data:`MOST_BLOCKS` holds the memory, and distributed RAM would be costly."""

@@ -95,6 +95,19 @@ def sum_of(m: Module, first: Value, second: Value, bits: int, *, complement: Val
     return chain(m, halves, Const(0, 1) if complement is None else complement, name=name)
 
 
+def signed_sum(
+    m: Module, first: Value, second: Value, bits: int, *, complements: tuple[Value, Value], carry: Value, name: str
+) -> Value:
+    """See :meth:`.form.Form.signed_sum`."""
+    halves = []
+    for place in range(bits):
+        words = [_bit(word, place) for word in (first, second)]
+        pins = {"A": words[0], "B": complements[0], "C": words[1], "D": complements[1]}
+        inputs = {pin: Const(0, 1) if value is None else value for pin, value in pins.items()}
+        halves.append(ChainBit(first=lambda a, b: a ^ b, second=lambda a, b, c, d: c ^ d, inputs=inputs))
+    return chain(m, [*halves, ChainBit()], carry, name=name)
+
+
 def _bit(word: Value, place: int) -> Value | None:
     """A bit of a word of any length; None where that is 0."""
     if place < len(word):

@@ -63,6 +63,29 @@ class Form:
         total = (first + second)[:bits]
         return total if complement is None else total ^ complement.replicate(bits)
 
+    def signed_sum(
+        self,
+        m: Module,
+        first: Value,
+        second: Value,
+        bits: int,
+        *,
+        complements: tuple[Value, Value],
+        carry: Value,
+        name: str,
+    ) -> Value:
+        """The sum of two words of ``bits`` bits, of each its complement where that is asked for, and of a carry.
+
+        Shorter words are extended by their own sign, if they have one. One bit more than they have is the carry out.
+        No register.
+        """
+        terms = []
+        for word, complement in zip((first, second), complements, strict=True):
+            wide = Signal(bits, name=f"{name}_term_{len(terms)}")
+            m.d.comb += wide.eq(word)
+            terms.append(wide ^ complement.replicate(bits))
+        return (terms[0] + terms[1] + carry)[: bits + 1]
+
     def takes(self, contents: RomContents) -> bool:
         """Whether :meth:`memory` makes a memory of such a size: its words then stand in the Verilog, not in a file."""
         return False
