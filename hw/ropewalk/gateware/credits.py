@@ -22,15 +22,14 @@ class Credits(Component):
         A place is taken; one is given back.
     stop : In
         None is free in the next clock.
-    free, free_next : Out
-        Whether there is one, all takes and gives before this clock counted, a register that is low in reset; and what
-        it will be in the next clock.
+    free : Out
+        Whether there is one, all takes and gives before this clock counted. A register that is low in reset.
     """
 
     def __init__(self, places: int, *, under_way: int = 0):
         self._places = places - under_way
         self._under_way = under_way
-        super().__init__({"take": In(1), "give": In(1), "stop": In(1), "free": Out(1), "free_next": Out(1)})
+        super().__init__({"take": In(1), "give": In(1), "stop": In(1), "free": Out(1)})
 
     def elaborate(self, platform) -> Module:  # noqa: D102
         m = Module()
@@ -42,7 +41,7 @@ class Credits(Component):
         several = Signal()
         none_or_one = Signal()
         m.d.comb += [several.eq(count[1:-1].any() & ~count[-1]), none_or_one.eq(~count[1:].any())]
-        left = Mux(count[0], self.give | ~self.take, self.give & ~self.take)
-        m.d.comb += self.free_next.eq(~self.stop & (several | (none_or_one & left)))
-        m.d.sync += self.free.eq(self.free_next)
+        if_taken = several | (none_or_one & count[0] & self.give)
+        if_not = several | (none_or_one & (count[0] | self.give))
+        m.d.sync += self.free.eq(~self.stop & Mux(self.take, if_taken, if_not))
         return m

@@ -103,9 +103,12 @@ class DescriptorPort(Component):
         ]
         m.d.sync += taken.eq(accept)
         unchanged = Signal()
+        # What changes in a clock counts from the next one on.
+        changed = Signal()
+        m.d.sync += changed.eq(self.changed)
         with m.If(accept):
             m.d.sync += unchanged.eq(1)
-        with m.If(self.changed):
+        with m.Elif(changed):
             m.d.sync += unchanged.eq(0)
 
         # Clock 1: what is needed of it, with the offset.
@@ -118,7 +121,7 @@ class DescriptorPort(Component):
             arrived.eq(self.descriptor.payload),
             heads.eq(self.heads),
             offset.eq(self.offset),
-            comparable.eq(unchanged),
+            comparable.eq(unchanged & ~changed),
         ]
         with m.If(taken):
             m.d.sync += before.eq(arrived)

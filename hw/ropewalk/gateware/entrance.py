@@ -5,6 +5,7 @@ that going is a matter of registers.
 """
 
 from collections.abc import Sequence
+from itertools import islice
 from typing import Any
 
 from amaranth.hdl import Cat, Module, Signal
@@ -22,8 +23,8 @@ class Entrance(Component):
     shape
         What is known of a beat.
     conditions
-        What a beat waits for, as lists of alternatives: how many there are in each list. It waits for one of each, and
-        what is there once stays there.
+        What a beat waits for, as lists of alternatives, and of each alternative how many signals must be high for it,
+        all in one clock. It waits for one of each list. Once a list is met it stays so, by one alternative or another.
 
     Members
     -------
@@ -32,7 +33,7 @@ class Entrance(Component):
     head : Out
         The beat that goes next.
     there, head_there : In
-        Which of the alternatives, one list after the other, are there for the beat on ``arrival``, and for ``head``.
+        The signals, one list after the other, for the beat on ``arrival``, and for ``head``.
     room : In
         Whether a beat may go in this clock.
     enter : Out
@@ -41,14 +42,15 @@ class Entrance(Component):
 
     latency = 1
 
-    def __init__(self, shape: Any, *, conditions: Sequence[int]):
-        self._conditions = tuple(conditions)
+    def __init__(self, shape: Any, *, conditions: Sequence[Sequence[int]]):
+        self._conditions = conditions
+        signals = sum(map(sum, conditions))
         super().__init__(
             {
                 "arrival": In(stream.Signature(shape)),
                 "head": Out(shape),
-                "there": In(sum(conditions)),
-                "head_there": In(sum(conditions)),
+                "there": In(signals),
+                "head_there": In(signals),
                 "room": In(1),
                 "enter": Out(1),
             }
@@ -58,24 +60,23 @@ class Entrance(Component):
         m = Module()
         waits = Signal()
         head = Signal(self.head.shape(), reset_less=True)
-        found = Signal(len(self.there), reset_less=True)
-        may_go = Signal()
-        met = []
-        for count in self._conditions:
-            before = sum(len(alternatives) for alternatives in met)
-            met.append(found[before : before + count])
+        found = Signal(len(self.there))
+        signals = iter(found)
+        met = [
+            Cat(Cat(islice(signals, count)).all() for count in alternatives).any() for alternatives in self._conditions
+        ]
         m.d.comb += [
             self.head.eq(head),
-            may_go.eq(self.room & Cat(alternatives.any() for alternatives in met).all()),
-            self.enter.eq(waits & may_go),
-            self.arrival.ready.eq(~waits | may_go),
+            # Nothing is found where none waits.
+            self.enter.eq(self.room & Cat(met).all()),
+            self.arrival.ready.eq(~waits | self.enter),
         ]
         with m.If(self.arrival.ready):
             m.d.sync += [
                 waits.eq(self.arrival.valid),
                 head.eq(self.arrival.payload),
-                found.eq(self.there),
+                found.eq(self.there & self.arrival.valid.replicate(len(found))),
             ]
         with m.Else():
-            m.d.sync += found.eq(found | self.head_there)
+            m.d.sync += found.eq(self.head_there)
         return m

@@ -16,7 +16,7 @@ from amaranth.lib.wiring import In, Out
 from ..design import AMPLITUDE, POSITION_BITS, Design
 from .component import Component
 from .contents import step_contents
-from .layouts import entry_layout, pairs_shape, row_layout
+from .layouts import entry_layout, request_layout, row_layout
 from .multiply import WideMultiplier
 from .primitives import BlockRam, BlockRom, delayed
 from .row_issue import RowIssue
@@ -27,7 +27,7 @@ from .slots import entry_address_bits, entry_bits, pair_bits
 def source_members(design: Design) -> dict[str, wiring.Member]:
     """The members that every source of rows has."""
     return {
-        "request": In(stream.Signature(pairs_shape(design))),
+        "request": In(stream.Signature(request_layout(design))),
         "row": In(stream.Signature(row_layout(design))),
         "write": Out(1),
         "entry": Out(entry_layout(design)),
@@ -113,18 +113,20 @@ class RowGenerator(Component):
         begun = Signal()
         issued = Signal()
         at_last = Signal(reset_less=True)
+        ends_row = Signal()
         m.d.comb += [
             rows.valid.eq(self.request.valid),
-            rows.pairs.eq(self.request.payload),
+            rows.request.eq(self.request.payload),
             self.request.ready.eq(rows.ready),
             rows.read.eq(self.read),
-            self.row.ready.eq(issued & at_last),
+            self.row.ready.eq(ends_row),
             self.idle.eq(~(rows.busy | issued)),
         ]
         m.d.sync += [
             begun.eq(self.request.valid & self.request.ready),
             issued.eq(rows.issue),
             at_last.eq(rows.last),
+            ends_row.eq(rows.issue & rows.last),
             self.granted.eq(rows.granted),
         ]
         with m.If(begun):

@@ -96,7 +96,7 @@ class ReorderedInput(Component):
 
         # A pair beat enters when the later of its chunks is there.
         m.submodules.plan = plan = InputPlan(design, place_bits=self._pointer_bits)
-        m.submodules.entrance = entrance = Entrance(wait_layout(design, self._pointer_bits), conditions=[2, 1])
+        m.submodules.entrance = entrance = Entrance(wait_layout(design, self._pointer_bits), conditions=[[1, 2], [1]])
         m.d.comb += [
             plan.head.valid.eq(heads.output.valid),
             plan.head.payload.eq(heads.output.payload.head),

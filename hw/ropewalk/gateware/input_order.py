@@ -32,7 +32,7 @@ def input_members(design: Design) -> dict:
         "arriving": In(elements_layout(design)),
         "lagging": In(lagging_layout(design)),
         "asks": Out(data.ArrayLayout(ask_layout(design), 2)),
-        "available": In(data.ArrayLayout(2, 2)),
+        "available": In(data.ArrayLayout(3, 2)),
         "room": In(1),
         "enter": Out(1),
         "order": Out(order_layout(design)),
@@ -63,7 +63,7 @@ class DirectInput(Component):
     def elaborate(self, platform) -> Module:  # noqa: D102
         m = Module()
         design = self._design
-        m.submodules.entrance = entrance = Entrance(beat_layout(design), conditions=[2])
+        m.submodules.entrance = entrance = Entrance(beat_layout(design), conditions=[[1, 2]])
         head = entrance.head
         m.d.comb += [
             entrance.arrival.valid.eq(self.beat.valid),

@@ -26,6 +26,11 @@ def pairs_shape(design: Design) -> range:
     return range(design.geometry.head_dim // 2 + 1)
 
 
+def request_layout(design: Design) -> data.StructLayout:
+    """How many pairs a row has, and whether that is one."""
+    return data.StructLayout({"pairs": pairs_shape(design), "single": 1})
+
+
 def row_layout(design: Design) -> data.StructLayout:
     """A row to be made: the slot's place in memory, where its slice starts, amplitude, and the position on each axis.
 

@@ -64,14 +64,16 @@ class Partial:
 def product_latency(a: Shape, b: Shape, result_bits: int | None = None) -> int:
     """Clocks from two operands to the product of a :class:`WideMultiplier`."""
     bits = (Signal(a) * Signal(b)).shape().width if result_bits is None else result_bits
-    return Multiplier.latency + (len(tile_pairs(a, b, bits)) - 1).bit_length()
+    levels = (len(tile_pairs(a, b, bits)) - 1).bit_length()
+    return Multiplier.latency + levels + (levels > 0)
 
 
 class WideMultiplier(Component):
     """The product of two words of any width, exact or modulo ``2**result_bits``.
 
-    Latency is that of a :class:`~ropewalk.gateware.primitives.Multiplier` plus one clock per level of the adder
-    tree; one product per clock. Tiles that lie wholly above ``result_bits`` take no multiplier.
+    Latency is that of a :class:`~ropewalk.gateware.primitives.Multiplier`; where there are several tiles, plus one
+    clock for the way from the DSP blocks and one per level of the adder tree. One product per clock. Tiles that lie
+    wholly above ``result_bits`` take no multiplier.
 
     Parameters
     ----------
@@ -114,6 +116,12 @@ class WideMultiplier(Component):
             m.submodules[f"tile_{number}"] = tile
             m.d.comb += [tile.a.eq(i.of(self.a)), tile.b.eq(j.of(self.b))]
             partials.append(Partial(tile.p, i.low + j.low))
+        if len(partials) > 1:
+            # DSP blocks stand in columns of their own: the way to an adder and through it is too long for a clock.
+            partials = [
+                Partial(delayed(m, partial.value, 1, name=f"partial_{number}"), partial.low)
+                for number, partial in enumerate(partials)
+            ]
         partials.sort(key=lambda partial: partial.low)
         level = 0
         while len(partials) > 1:

@@ -142,7 +142,7 @@ class ReorderedOutput(Component):
     def _read(self, m: Module, plan: OutputPlan, done: Signal, read: Signal) -> None:
         """Reads a beat when what it waits for is there, against a place in the queue."""
         design = self._design
-        m.submodules.entrance = entrance = Entrance(wait_layout(self._pointer_bits), conditions=[1])
+        m.submodules.entrance = entrance = Entrance(wait_layout(self._pointer_bits), conditions=[[1]])
         m.submodules.credits = credits = Credits(QUEUE_DEPTH)
         m.submodules.queue = queue = exit_queue(design, QUEUE_DEPTH)
         address = Signal(self._pointer_bits)

@@ -12,7 +12,7 @@ from ..design import Design
 from .component import Component
 from .credits import Credits
 from .descriptor import CAPACITY
-from .layouts import bank_bits, context_layout, heads_layout, pairs_shape, row_layout, token_layout
+from .layouts import bank_bits, context_layout, heads_layout, request_layout, row_layout, token_layout
 from .queue import Queue
 from .relay import Relay
 
@@ -51,7 +51,7 @@ class RowPlanner(Component):
             {
                 "valid": In(1),
                 "token": In(token_layout(design)),
-                "request": Out(stream.Signature(pairs_shape(design))),
+                "request": Out(stream.Signature(request_layout(design))),
                 "row": Out(stream.Signature(row_layout(design))),
                 "tag": Out(stream.Signature(8)),
                 "heads": Out(stream.Signature(heads_layout())),
@@ -80,7 +80,7 @@ class RowPlanner(Component):
         with m.If(self.valid):
             m.d.sync += bank.eq(context.bank)
 
-        waiting = self._queue(m, "waiting", {"new_row": 1, "pairs": pairs_shape(design)}, write=self.valid)
+        waiting = self._queue(m, "waiting", {"new_row": 1, "request": request_layout(design)}, write=self.valid)
         rows = self._queue(m, "rows", {"row": row_layout(design)}, write=self.valid & token.new_row)
         tags = self._queue(m, "tags", {"tag": 8}, write=self.valid, offer=self.passed)
         heads = self._queue(m, "heads", {"heads": heads_layout()}, write=self.valid, offer=self.passed)
@@ -88,7 +88,8 @@ class RowPlanner(Component):
         m.submodules.relay = relay = Relay(8)
         m.d.comb += [
             waiting.in_new_row.eq(token.new_row),
-            waiting.in_pairs.eq(token.pairs),
+            waiting.in_request.pairs.eq(token.pairs),
+            waiting.in_request.single.eq(token.pairs == 1),
             rows.in_row.eq(token.row),
             tags.in_tag.eq(token.tag),
             heads.in_heads.eq(token.heads),
@@ -110,10 +111,10 @@ class RowPlanner(Component):
         next_token = waiting.output
         bank_free = Signal()
         possible = Signal()
-        m.d.sync += bank_free.eq(unread.free_next & unmade.free_next)
         m.d.comb += [
+            bank_free.eq(unread.free & unmade.free),
             possible.eq(~next_token.payload.new_row | (bank_free & self.request.ready)),
-            self.request.payload.eq(next_token.payload.pairs),
+            self.request.payload.eq(next_token.payload.request),
             self.request.valid.eq(next_token.valid & next_token.payload.new_row & bank_free),
             self.begun.eq(self.request.valid & self.request.ready),
             next_token.ready.eq(possible),

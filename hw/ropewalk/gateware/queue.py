@@ -52,12 +52,13 @@ class Queue(Component):
 
     def elaborate(self, platform) -> Module:  # noqa: D102
         m = Module()
-        # Pointers of the part that has the fewest places, since no more items than that are offered at a time. They are
-        # equal when its RAM is full, and when it is empty: `more` says which.
+        # Pointers of the part that has the fewest places, since no more items than that are offered at a time: the next
+        # one to be offered, and the second after the next one to be taken. They are equal when there are two, and when
+        # there is no more than one: `more` and `single` say that.
         bits = (min(depth for _, depth in self._parts.values()) - 1).bit_length()
         offered = Signal(bits)
-        after = Signal(bits, init=1)
-        more = Signal()
+        second = Signal(bits, init=2 % (1 << bits))
+        more, single = Signal(), Signal()
         take = Signal()
         valid = Signal()
         m.d.comb += [
@@ -66,12 +67,17 @@ class Queue(Component):
         ]
         m.d.sync += [
             valid.eq(more | (valid & ~self.output.ready)),
-            more.eq(self.offer | (more & ~(take & (offered == after)))),
+            more.eq(self.offer | (more & ~(take & single))),
         ]
+        # Not by choices: of those synthesis makes an enable, which comes later than what it enables.
+        offer, two = self.offer, offered == second
+        m.d.sync += single.eq(
+            (take & ((offer & single) | (~offer & two))) | (~take & ((offer & ~more) | (~offer & single)))
+        )
         with m.If(self.offer):
             m.d.sync += offered.eq(following(offered))
         with m.If(take):
-            m.d.sync += after.eq(following(after))
+            m.d.sync += second.eq(following(second))
         for name, (shape, places) in self._parts.items():
             memory = Memory(shape=Shape.cast(shape).width, depth=places, init=[])
             m.submodules[f"storage_{name}"] = memory

@@ -191,8 +191,9 @@ class RotatorLane(Component):
         low, high, high_p, high_q = self._parts(p, name=name)
         dropped = len(low) - 1
         signs = negates_p, negates_q
-        later = tuple(
-            delayed(m, sign, 1, name=f"{name}_{word}_negated") for sign, word in zip(signs, "pq", strict=True)
+        later = (
+            delayed(m, negates_p, 1, name=f"{name}_p_negated"),
+            delayed(m, negates_q, 1, name=f"{name}_q_negated"),
         )
         form = form_of(platform)
         low_sum = form.signed_sum(

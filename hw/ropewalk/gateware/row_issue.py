@@ -5,6 +5,7 @@ from amaranth.lib.wiring import In, Out
 
 from ..design import Design
 from .component import Component
+from .layouts import pairs_shape, request_layout
 
 SCAN_SHARE = 64
 """A scan of the source's memory waits at most so many clocks for its turn, and takes at most that share of them."""
@@ -15,7 +16,7 @@ class RowIssue(Component):
 
     Members
     -------
-    valid, pairs, ready : In, In, Out
+    valid, request, ready : In, In, Out
         A row to be made. Taken in the clock in which the last pair of the one before is issued. Ready is a register.
     read, granted : In, Out
         A scan wants to read; it may in the next clock: one in which no row is made, or now and then one of a row's.
@@ -24,10 +25,11 @@ class RowIssue(Component):
     """
 
     def __init__(self, design: Design):
+        self._design = design
         super().__init__(
             {
                 "valid": In(1),
-                "pairs": In(range(design.geometry.head_dim // 2 + 1)),
+                "request": In(request_layout(design)),
                 "ready": Out(1),
                 "read": In(1),
                 "granted": Out(1),
@@ -41,7 +43,7 @@ class RowIssue(Component):
         m = Module()
         ready = Signal(init=1)
         m.d.comb += self.ready.eq(ready)
-        left = Signal(self.pairs.shape(), reset_less=True)
+        left = Signal(pairs_shape(self._design), reset_less=True)
         turn = Signal(range(SCAN_SHARE))
         its_turn = Signal()
         # The scan sees that it may read in the clock in which it does, and asks until then.
@@ -54,7 +56,7 @@ class RowIssue(Component):
             # A row that is asked for now is made from the next clock on.
             grant.eq(self.read & ~self.granted & ~shown & (its_turn | ~(self.busy | self.valid))),
             self.issue.eq(self.busy & ~self.granted),
-            at_last.eq(Mux(ready, self.pairs == 1, Mux(self.issue, left == 2, self.last))),
+            at_last.eq(Mux(ready, self.request.single, Mux(self.issue, left == 2, self.last))),
         ]
         m.d.sync += [
             turn.eq(turn + 1),
@@ -66,5 +68,5 @@ class RowIssue(Component):
         with m.If(self.issue):
             m.d.sync += left.eq(left - 1)
         with m.If(ready):
-            m.d.sync += [left.eq(self.pairs), self.busy.eq(self.valid)]
+            m.d.sync += [left.eq(self.request.pairs), self.busy.eq(self.valid)]
         return m

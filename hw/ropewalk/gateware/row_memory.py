@@ -36,8 +36,9 @@ class RowMemory(Component):
     asks : In
         What two beats need, the first of them read.
     available : Out
-        Of either beat, two reasons to let it go: its row is whole, or it needs none; all of its word has been written.
-        One of them is there when it may go, and from then on. In the same clock.
+        Of either beat, two reasons to let it go: its row is whole, or it needs none (bit 0); its row is being written
+        (bit 1), and all of its word has been (bit 2). One of the reasons is there when it may go, and from then on. In
+        the same clock.
     entries : Out
         The entries of all lanes, ``wait`` and :attr:`latency` clocks after the first asked for them.
     """
@@ -61,7 +62,7 @@ class RowMemory(Component):
                 "made": Out(1),
                 "writing": Out(bank_bits(design)),
                 "asks": In(data.ArrayLayout(ask_layout(design), 2)),
-                "available": Out(data.ArrayLayout(2, 2)),
+                "available": Out(data.ArrayLayout(3, 2)),
                 "entries": Out(data.ArrayLayout(entry_layout(design), design.lanes)),
             }
         )
@@ -85,8 +86,8 @@ class RowMemory(Component):
         with m.If(self.made):
             m.d.sync += [whole[self.writing].eq(1), self.writing.eq(self.writing + 1)]
         for number, ask in enumerate(self.asks):
-            written = (ask.bank == self.writing) & (ask.word < complete)
-            m.d.comb += self.available[number].eq(Cat(~ask.needed | whole[ask.bank], written))
+            reasons = ~ask.needed | whole[ask.bank], ask.bank == self.writing, ask.word < complete
+            m.d.comb += self.available[number].eq(Cat(reasons))
 
         address = delayed(m, Cat(self.asks[0].word, self.asks[0].bank), self._wait, name="address")
         magnitudes = Cat(self.entry.cosine, self.entry.sine)

@@ -40,8 +40,13 @@ class SineGenerator(Component):
 
     @property
     def latency(self) -> int:
-        """Clocks from phase to magnitudes: fold, ROM, correction, sum."""
-        return 1 + self._rom.latency + self._correction["sine"].latency + 1
+        """Clocks from phase to magnitudes: fold, ROM, correction, the way from it, sum."""
+        return 1 + self._rom.latency + self._to_sum + 1
+
+    @property
+    def _to_sum(self) -> int:
+        """Clocks from a word of the ROM to what is added to it."""
+        return self._correction["sine"].latency + 1
 
     def elaborate(self, platform) -> Module:  # noqa: D102
         m = Module()
@@ -72,17 +77,17 @@ class SineGenerator(Component):
             low += width
         sine, versine, sine_slope, versine_slope = fields
         delta_at_rom = delayed(m, delta, rom.latency, name="delta").as_signed()
+        drop = fmt.correction_fraction_bits - fmt.rom_fraction_bits
         products = {}
         for name, slope in (("sine", sine_slope), ("versine", versine_slope)):
             multiplier = self._correction[name]
             m.submodules[f"correct_{name}"] = multiplier
             m.d.comb += [multiplier.a.eq(delta_at_rom), multiplier.b.eq(slope)]
-            products[name] = multiplier.p
+            products[name] = delayed(m, multiplier.p >> drop, 1, name=f"{name}_product")
 
         # (word * 2**(E-R) + product + half) >> (E-M), where half is exactly one unit of the word's LSB (R = M + 1):
         # only the product's bits from E-R up can matter. The cosine is 1 minus the corrected versine.
-        drop = fmt.correction_fraction_bits - fmt.rom_fraction_bits
-        wait = self._correction["sine"].latency
+        wait = self._to_sum
         one = 1 << fmt.rom_fraction_bits
         complement = Signal(fmt.rom_fraction_bits + 1, reset_less=True)
         m.d.sync += complement.eq(one - delayed(m, versine, 1, name="versine"))
@@ -92,8 +97,8 @@ class SineGenerator(Component):
         near = Signal(magnitude, reset_less=True)
         across = Signal(magnitude, reset_less=True)
         m.d.sync += [
-            near.eq((sine_word + 1 + (products["sine"] >> drop)) >> 1),
-            across.eq((cosine_word - (products["versine"] >> drop)) >> 1),
+            near.eq((sine_word + 1 + products["sine"]) >> 1),
+            across.eq((cosine_word - products["versine"]) >> 1),
         ]
 
         to_sum = self.latency

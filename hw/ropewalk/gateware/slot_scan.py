@@ -95,7 +95,7 @@ class SlotScan(Component):
         # The steps of a scan, a bit each, so that each drives what it starts from a register.
         idle, hold = Signal(init=1), Signal(init=1, reset_less=True)
         holding, addressed, header_there, asking, waiting, entry_there, done = (Signal() for _ in range(7))
-        begin, last, ending = Signal(), Signal(reset_less=True), Signal(2)
+        begin, last, ending = Signal(), Signal(reset_less=True), Signal(3)
         header_pieces = Signal(HEADER_WORDS * WORD_PIECES)
         entry_pieces = Signal(ENTRY_WORDS * WORD_PIECES)
         m.d.comb += [begin.eq(idle & scanning & ~uncleared), self.hold.eq(hold), self.read.eq(asking)]
@@ -111,7 +111,7 @@ class SlotScan(Component):
             entry_there.eq(waiting),
             entry_pieces.eq(Cat(entry_there, entry_pieces)),
             ending.eq(Cat(entry_pieces[-1] & last, ending)),
-            done.eq(ending[1]),
+            done.eq(ending[-1]),
         ]
 
         # Before the first scan, two clocks for each slot.
@@ -147,12 +147,22 @@ class SlotScan(Component):
         entry_words = padded(Cat(entry[:48], Const(0, 14), entry[48:]) if design.source == "synth" else entry, 64)
         # A piece is added to the CRC in the clock in which the CRC moves on behind the one before.
         header_piece, entry_piece = (Signal(STEP_BITS, reset_less=True) for _ in range(2))
-        valid, moving, over = (Signal() for _ in range(3))
+        # Chosen in two steps, since there are too many pieces for one.
+        begun, ended, valid, moving, over = (Signal() for _ in range(5))
+        for piece, pieces, words, name in (
+            (header_piece, header_pieces, header_words, "header"), (entry_piece, entry_pieces, entry_words, "entry")
+        ):  # fmt: skip
+            some = []
+            for first in range(0, len(pieces), WORD_PIECES):
+                one = Signal(STEP_BITS, name=f"{name}_piece_{first}", reset_less=True)
+                m.d.sync += one.eq(chosen(pieces[first : first + WORD_PIECES], words[first * STEP_BITS :]))
+                some.append(one)
+            m.d.sync += piece.eq(reduce(or_, some))
         m.d.sync += [
-            header_piece.eq(chosen(header_pieces, header_words)),
-            entry_piece.eq(chosen(entry_pieces, entry_words)),
-            over.eq(header_pieces[-1] | entry_pieces[-1]),
-            valid.eq(header_pieces[0] | entry_pieces[0] | (valid & ~over)),
+            begun.eq(header_pieces[0] | entry_pieces[0]),
+            ended.eq(header_pieces[-1] | entry_pieces[-1]),
+            over.eq(ended),
+            valid.eq(begun | (valid & ~over)),
             moving.eq(valid),
         ]
         crc = Signal(32, init=START, reset_less=True)

@@ -1,15 +1,14 @@
 """The rotator with valid and ready on both sides: what the engine makes of it, without the rest of the engine."""
 
-from dataclasses import replace
-
 from amaranth.hdl import Module, Signal
 from amaranth.lib import data, stream
 from amaranth.lib.wiring import In, Out
 
 from ..design import Design
 from .component import Component
+from .credits import Credits
 from .layouts import entry_layout
-from .output_order import DirectOutput
+from .pipeline import carried
 from .queue import Queue
 from .rotator import Rotator
 
@@ -33,11 +32,8 @@ class StreamedRotator(Component):
     """
 
     def __init__(self, design: Design):
-        # Elements go in and out as the rotator has them: what moves them is not part of this.
-        design = replace(design, input_pairing="interleaved", output_pairing="interleaved")
         self._design = design
         self._rotator = Rotator(design)
-        self._output = DirectOutput(design, self._rotator.latency, 0)
         beat = data.StructLayout(
             {
                 "elements": data.ArrayLayout(design.data.shape, design.elements),
@@ -62,26 +58,26 @@ class StreamedRotator(Component):
     def elaborate(self, platform) -> Module:  # noqa: D102
         m = Module()
         m.submodules.rotator = rotator = self._rotator
-        m.submodules.output = output = self._output
+        # The beats in flight, and the clocks that a credit takes to come back.
+        depth = 1 << (rotator.latency + Queue.latency + 1).bit_length()
+        m.submodules.credits = credits = Credits(depth)
+        m.submodules.results = results = Queue({"elements": (rotator.out.shape(), depth)})
         enter = Signal()
         m.d.comb += [
-            self.beat.ready.eq(output.room),
+            self.beat.ready.eq(credits.free),
             enter.eq(self.beat.valid & self.beat.ready),
-            output.enter.eq(enter),
-            output.came.eq(enter),
-            output.elements.eq(rotator.out),
-            self.result.payload.eq(output.result.payload.elements),
-            self.result.valid.eq(output.result.valid),
-            output.result.ready.eq(self.result.ready),
+            credits.take.eq(enter),
             *(getattr(rotator, name).eq(self.beat.payload[name]) for name in ROTATOR_INPUTS),
         ]
-        valid = enter
-        for clock in range(rotator.latency):
-            later = Signal(name=f"valid_{clock + 1}")
-            m.d.sync += later.eq(valid)
-            valid = later
+        valid = carried(m, enter, rotator.latency, name="valid")
         m.d.comb += [
-            output.valid.eq(valid),
+            results.write_elements.eq(valid),
+            results.in_elements.eq(rotator.out),
+            results.offer.eq(valid),
+            self.result.payload.eq(results.output.payload.elements),
+            self.result.valid.eq(results.output.valid),
+            results.output.ready.eq(self.result.ready),
             self.saturated.eq(rotator.saturated & valid.replicate(self._design.elements)),
         ]
+        m.d.sync += credits.give.eq(self.result.valid & self.result.ready)
         return m

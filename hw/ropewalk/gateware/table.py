@@ -14,7 +14,7 @@ from ..design import Design
 from .component import Component
 from .contents import row_contents
 from .generator import source_members
-from .layouts import entry_layout
+from .layouts import entry_layout, pairs_shape
 from .pipeline import carried
 from .primitives import BlockRom, delayed
 from .row_issue import RowIssue
@@ -45,7 +45,7 @@ class RowTable(Component):
         # The first entry of the row: the variant's place in the table plus position times pairs, by shifts so that it
         # takes no multiplier. A bit that not all variants' pairs have is taken from the slot.
         row = self.row.payload
-        row_pairs = Signal(self.request.payload.shape(), reset_less=True)
+        row_pairs = Signal(pairs_shape(design), reset_less=True)
         position = row.position[0][: max(1, (max(design.limits) - 1).bit_length())]
         pairs = [shape.pairs for shape in design.shapes]
         in_any, in_all = reduce(or_, pairs), reduce(and_, pairs)
@@ -62,7 +62,7 @@ class RowTable(Component):
         issued = Signal()
         m.d.comb += [
             rows.valid.eq(self.request.valid),
-            rows.pairs.eq(self.request.payload),
+            rows.request.eq(self.request.payload),
             self.request.ready.eq(rows.ready),
             rows.read.eq(self.read),
             self.row.ready.eq(rows.issue & rows.last),
@@ -71,7 +71,7 @@ class RowTable(Component):
             self.read_data.eq(rom.data),
         ]
         m.d.sync += [
-            row_pairs.eq(self.request.payload),
+            row_pairs.eq(self.request.payload.pairs),
             begun.eq(self.request.valid & self.request.ready),
             issued.eq(rows.issue),
             self.granted.eq(rows.granted),

@@ -70,7 +70,11 @@ class RotaryPorts(Component):
             container_bits=design.container_bits,
             clear=clear,
         )
-        m.d.comb += self.m_axis_tuser[1:].eq(engine.result.payload.side.kind)
+        m.d.comb += [
+            self.m_axis_tuser[1:].eq(engine.result.payload.side.kind),
+            # What leaves an engine that is being emptied is lost with the rest: its exit need not wait for that.
+            engine.result.ready.eq(self.m_axis_tready),
+        ]
         return m
 
     def _connect_registers(self, m: Module, registers: Registers, clear: Signal) -> None:
@@ -83,6 +87,7 @@ class RotaryPorts(Component):
             engine.offset.eq(registers.offset),
             engine.settings_changed.eq(registers.settings_changed),
             registers.events.eq(engine.events),
+            *(registers.events[name].eq(engine.events[name] & ~clear) for name in ("token", "beat", "output_stall")),
             # A beat that waits while the engine is emptied does not reach it.
             registers.events.input_stall.eq(self.s_axis_tvalid & ~self.s_axis_tready),
         ]

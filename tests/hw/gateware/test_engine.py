@@ -109,7 +109,7 @@ def test_no_word_of_the_row_memory_is_read_while_it_is_written(name, make_design
 
 async def wait(ctx: Any) -> None:
     """Let the CRCs of the slots be computed, which takes turns with the making of rows."""
-    await ctx.tick().repeat(400)
+    await ctx.tick().repeat(800)
 
 
 def test_rows_go_through_at_the_stated_rate(make_design) -> None:

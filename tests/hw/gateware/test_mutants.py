@@ -15,11 +15,11 @@ from ropewalk_sim.errors import EngineError
 from ropewalk_sim.stream_model import run_model
 
 
-def changed_word(make: Callable[[Any], RomContents], word: int, bit: int) -> Callable[[Any], RomContents]:
+def changed_word(make: Callable[[Any], RomContents], word: int, *bits: int) -> Callable[[Any], RomContents]:
     def changed(argument: Any) -> RomContents:
         contents = make(argument)
         words = list(contents.words)
-        words[word] ^= 1 << bit
+        words[word] ^= sum(1 << bit for bit in bits)
         return replace(contents, words=words)
 
     return changed
@@ -51,7 +51,10 @@ MUTANTS = {
     "a bit of a step": patched(generator, "step_contents", changed_word(generator.step_contents, 2, 40)),
     "a bit of a limit": patched(slot_store, "slot_contents", changed_word(slot_store.slot_contents, 0, 13)),
     "a bit of an amplitude": patched(slot_store, "slot_contents", changed_word(slot_store.slot_contents, 1, 44)),
-    "a slice that is too short": patched(slot_store, "slot_contents", changed_word(slot_store.slot_contents, 1, 5)),
+    # 7 pairs instead of 8.
+    "a slice that is too short": patched(
+        slot_store, "slot_contents", changed_word(slot_store.slot_contents, 1, 3, 4, 5, 6)
+    ),
     "the amplitude's point": patched(generator, "AMPLITUDE", WrongAmplitude),
     "delta a clock late": wrong_delay(sine, "delta", 1),
     "the position a clock late": wrong_delay(generator, "position", 1),

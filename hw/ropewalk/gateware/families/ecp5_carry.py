@@ -6,7 +6,7 @@ and B, the second any of all four that is 0 where C and D are: two gated rows, o
 logic beside the chain. Yosys, which maps an adder alone, puts such functions into look-up tables of their own.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from amaranth.hdl import Cat, Const, Instance, Module, Signal, Value
@@ -21,7 +21,7 @@ class ChainBit:
 
     first: Callable[[int, int], int] = lambda a, b: 0
     second: Callable[[int, int, int, int], int] = lambda a, b, c, d: 0
-    inputs: dict[str, Value] = field(default_factory=dict)
+    inputs: Mapping[str, Value] = field(default_factory=dict)
 
     @property
     def table(self) -> int:
@@ -103,7 +103,7 @@ def signed_sum(
     for place in range(bits):
         words = [_bit(word, place) for word in (first, second)]
         pins = {"A": words[0], "B": complements[0], "C": words[1], "D": complements[1]}
-        inputs = {pin: Const(0, 1) if value is None else value for pin, value in pins.items()}
+        inputs: dict[str, Value] = {pin: Const(0, 1) if value is None else value for pin, value in pins.items()}
         halves.append(ChainBit(first=lambda a, b: a ^ b, second=lambda a, b, c, d: c ^ d, inputs=inputs))
     return chain(m, [*halves, ChainBit()], carry, name=name)
 
