@@ -17,6 +17,7 @@ from .sine_format import SineFormat
 Source = Literal["synth", "table"]
 AngleModel = Literal["exact", "hf_f32", "llamacpp_f32"]
 Coefficients = Literal["exact", "q15"]
+LaneMultipliers = Literal["dsp", "luts"]
 
 POSITION_BITS = 24
 """Positions run from 0 to 2**24 - 1."""
@@ -63,6 +64,9 @@ class Design:
         Value heads of a token, which follow its keys and pass through.
     family
         Whose primitives the gateware uses.
+    lane_multipliers
+        What the lanes multiply with: ``dsp``, multiplier blocks, or ``luts``, look-up tables. No bit and no clock
+        depends on it.
     rounding
         How the rotated element is rounded: ``half-up``, or ``floor`` as some other designs do.
     coefficients
@@ -97,6 +101,7 @@ class Design:
     positions: int | None = None
     value_heads: int = 0
     family: Family = "generic"
+    lane_multipliers: LaneMultipliers = "dsp"
     rounding: Rounding = "half-up"
     coefficients: Coefficients = "exact"
     angle_model: AngleModel = "exact"

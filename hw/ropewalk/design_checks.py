@@ -50,6 +50,8 @@ def check_choices(design: "Design") -> None:
             f"per pair"
         )
     check_family(design.family)
+    if design.lane_multipliers not in ("dsp", "luts"):
+        raise InputError(f"lane multipliers must be dsp or luts, not {design.lane_multipliers!r}")
     if design.rounding not in ("half-up", "floor"):
         raise InputError(f"rounding must be half-up or floor, not {design.rounding!r}")
     if design.coefficients not in ("exact", "q15"):

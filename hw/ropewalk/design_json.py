@@ -7,7 +7,7 @@
 from typing import Any, get_args
 
 from . import __version__
-from .design import MAX_AXES, AngleModel, Coefficients, Design, Source
+from .design import MAX_AXES, AngleModel, Coefficients, Design, LaneMultipliers, Source
 from .design_checks import MAX_HEADS, MAX_SLOTS
 from .errors import InputError
 from .family import FAMILIES
@@ -29,6 +29,7 @@ _INTEGERS = {
 }
 _CHOICES = {
     "source": get_args(Source),
+    "lane_multipliers": get_args(LaneMultipliers),
     "rounding": get_args(Rounding),
     "coefficients": get_args(Coefficients),
     "angle_model": get_args(AngleModel),

@@ -11,6 +11,9 @@ FAMILIES: tuple[Family, ...] = get_args(Family)
 MULTIPLIER_BITS: dict[Family, int] = {"ice40": 16}
 """Bits of an operand of a family's multiplier, where those are fewer than 18."""
 
+SIGNED_SUMS: frozenset[Family] = frozenset({"ecp5"})
+"""Families whose carry chains complement both summands on the way in, at no cost."""
+
 
 def check_family(family: object) -> None:
     """Refuse a ``family`` that is none."""

@@ -150,6 +150,11 @@ OPTIONS: tuple[Option, ...] = (
         "written for any synthesis tool. No bit and no clock depends on it.",
     ),
     option(
+        (ROPE,), "--lane-multipliers", type=click.Choice(["dsp", "luts"]), default="dsp",
+        text="What the lanes multiply with: the part's multiplier blocks, or look-up tables. No bit and no clock "
+        "depends on it.",
+    ),
+    option(
         (ROPE, ALIBI), "--no-registers", is_flag=True,
         text="For small parts: nothing can be changed at run time; slots, head counts, mode and slopes stay, "
         "AXI4-Lite answers SLVERR.",

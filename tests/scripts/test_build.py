@@ -168,8 +168,8 @@ def test_bad_input_is_refused(refused, design, tmp_path):
     assert "there is no part LFE5U-99F-6; these can be built for: " in refused(
         "build", design, "--part", "LFE5U-99F-6", "--out-of-context"
     )
-    assert "has no component lane; it has engine, generator, rotator" in refused(
-        "build", design, *ECP5, "--component", "lane"
+    assert "has no component row; it has engine, generator, lane, rotator" in refused(
+        "build", design, *ECP5, "--component", "row"
     )
     assert "there is no folder" in refused("build", tmp_path / "none", *ECP5)
     (design / "sine.hex").unlink()

@@ -54,8 +54,23 @@ def test_same_input_same_bytes(ropewalk, config, engine, tmp_path):
 
 def test_defaults_are_the_documented_ones(ropewalk, config, engine, tmp_path):
     spelled = "--lanes 4 --data-width 16 --coefficient-width 18 --phase-bits 48 --source synth --clocks-per-pair 1"
+    spelled += " --lane-multipliers dsp"
     assert ropewalk("generate", config(), "-o", tmp_path / "out", *spelled.split()).code == 0
     assert contents(tmp_path / "out") == contents(engine)
+
+
+def test_lanes_without_multipliers_say_so_and_have_none(ropewalk, config, tmp_path):
+    options = ("--lanes", "1", "--family", "ecp5", "--source", "table", "--positions", "16")
+    texts = {}
+    for kind in ("dsp", "luts"):
+        done = ropewalk("generate", config(), "-o", tmp_path / kind, *options, "--lane-multipliers", kind)
+        assert done.code == 0 and ("look-up tables" in done.out) == (kind == "luts")
+        page = (tmp_path / kind / "README.md").read_text()
+        assert ("lanes that multiply in look-up tables" in page) == (kind == "luts")
+        assert json.loads((tmp_path / kind / "design.json").read_text())["parameters"]["lane_multipliers"] == kind
+        texts[kind] = (tmp_path / kind / "ropewalk.v").read_text()
+    assert "MULT18X18D" in texts["dsp"] and "CCU2C" not in texts["dsp"]
+    assert "MULT18X18D" not in texts["luts"] and "CCU2C" in texts["luts"]
 
 
 @pytest.mark.parametrize(
@@ -73,6 +88,7 @@ def test_defaults_are_the_documented_ones(ropewalk, config, engine, tmp_path):
         (("--clocks-per-pair", "0"), "clocks per pair must be 1, 2, 4 or 8, not 0"),
         (("--clocks-per-pair", "16"), "clocks per pair must be 1, 2, 4 or 8, not 16"),
         (("--clocks-per-pair", "2", "--source", "table", "--positions", "64"), "use the synth source"),
+        (("--lane-multipliers", "none"), "dsp"),
         (("--positions", "0"), "positions"),
         (("--positions", "-5"), "positions"),
         (("--positions", "16777217"), "positions"),

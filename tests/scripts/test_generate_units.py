@@ -60,9 +60,9 @@ def test_same_input_same_bytes_and_the_documented_defaults(ropewalk, unit, model
         assert (tmp_path / "again" / path.name).read_bytes() == path.read_bytes()
 
 
-ROTARY_ONLY = ["--clocks-per-pair=1", "--source=synth", "--variant=a=b", "--slots=8", "--only=default",
-               "--rounding=half-up", "--coefficients=exact", "--angle-model=exact", "--input-pairing=half",
-               "--output-pairing=half", "--axes=1"]  # fmt: skip
+ROTARY_ONLY = ["--clocks-per-pair=1", "--lane-multipliers=dsp", "--source=synth", "--variant=a=b", "--slots=8",
+               "--only=default", "--rounding=half-up", "--coefficients=exact", "--angle-model=exact",
+               "--input-pairing=half", "--output-pairing=half", "--axes=1"]  # fmt: skip
 
 
 @pytest.mark.parametrize(

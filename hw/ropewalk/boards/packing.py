@@ -128,6 +128,21 @@ def pack(module: dict[str, Any]) -> None:
     for cell in netlist.of_type("CCU2C"):
         if not any(netlist.is_read(bit) for bit in netlist.bits(cell, "COUT")):
             netlist.cells[cell]["connections"]["COUT"] = ["x"]
+        # Nor is a constant led in where the cell's first half makes a carry whatever comes.
+        if netlist.bits(cell, "CIN") == ["0"] and not _hands_on(netlist, cell):
+            netlist.cells[cell]["connections"]["CIN"] = ["x"]
+
+
+def _hands_on(netlist: Netlist, cell: str) -> bool:
+    """Whether the first half of a carry cell passes on the carry that comes in, for any values of its inputs."""
+    table = int(netlist.cells[cell]["parameters"]["INIT0"], 2)
+    constants = [netlist.bits(cell, f"{pin}0") for pin in "ABCD"]
+    possible = [
+        entry
+        for entry in range(16)
+        if all(bit not in (["0"], ["1"]) or bit == [str(entry >> pin & 1)] for pin, bit in enumerate(constants))
+    ]
+    return any(table >> entry & 1 for entry in possible)
 
 
 def _pack_operands(netlist: Netlist, cell: str) -> None:

@@ -93,8 +93,9 @@ class Synthesis:
         """How many carries lead into a carry chain of an ECP5 or out of one."""
         cells = self.netlist["modules"][self.top]["cells"].values()
         carries = [cell["connections"] for cell in cells if cell["type"] == "CCU2C"]
-        inside = {bits["COUT"][0] for bits in carries} & {bits["CIN"][0] for bits in carries}
-        into = sum(bits["CIN"][0] not in inside for bits in carries)
+        entering = [bits["CIN"][0] for bits in carries if bits["CIN"] != ["x"]]
+        inside = {bits["COUT"][0] for bits in carries} & set(entering)
+        into = sum(bit not in inside for bit in entering)
         out = {bits["COUT"][0] for bits in carries} - inside - {"x"}
         return into + len(out)
 

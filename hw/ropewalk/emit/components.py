@@ -17,6 +17,7 @@ from ..gateware.contents import RomContents, rom_contents
 from ..gateware.engine import RotaryEngine
 from ..gateware.generator import RowGenerator
 from ..gateware.learned.engine import LearnedEngine
+from ..gateware.rotator import RotatorLane
 from ..gateware.sinusoidal.contents import rom_contents as sinusoidal_contents
 from ..gateware.sinusoidal.engine import SinusoidalEngine
 from ..gateware.sinusoidal.generator import PairGenerator
@@ -31,6 +32,7 @@ _Makers = Mapping[str, Callable[[Any], Component]]
 _ROTARY: _Makers = {
     "engine": RotaryEngine,
     "rotator": lambda design: StreamedRotator(replace(design, lanes=1)),
+    "lane": RotatorLane,
 }
 _SYNTH: _Makers = {"generator": RowGenerator}
 _ALIBI: _Makers = {"engine": AlibiEngine}
@@ -55,8 +57,8 @@ def _parts(design: AnyDesign) -> tuple[_Makers, Mapping[str, RomContents]]:
 def component_files(design: AnyDesign, name: str) -> dict[str, str]:
     """The Verilog of a component of ``design``, and its memory files, by name. The module is ``ropewalk``.
 
-    ``engine`` is the unit without registers and ports; ``rotator`` one lane of a rotary engine, between streams;
-    ``generator`` what makes the rows of a rotary engine, or one generator of a sinusoidal adder.
+    ``engine`` is the unit without registers and ports; ``rotator`` one lane of a rotary engine, between streams, and
+    ``lane`` without them; ``generator`` what makes the rows of a rotary engine, or one generator of a sinusoidal adder.
 
     Raises
     ------

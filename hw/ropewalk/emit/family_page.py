@@ -16,7 +16,8 @@ VERILOG: dict[Family, str] = {
 _NOTES: dict[Family, str] = {
     "generic": "The Verilog instantiates no cell of any part.",
     "ecp5": "The Verilog instantiates `MULT18X18D` and `DP16KD` with their own registers in use; what block RAMs hold "
-    "from the start stands in their `INITVAL` parameters. A simulator needs models of the two.",
+    "from the start stands in their `INITVAL` parameters. Lanes that multiply in look-up tables are made of `CCU2C`. A "
+    "simulator needs models of them.",
     "ice40": "The Verilog instantiates `SB_MAC16` with its own registers in use; a simulator needs a model of it. "
     "Run Yosys' `synth_ice40` **without** `-dsp`: with it, Yosys takes the registers out of these cells, says nothing, "
     "and every result is wrong. Block RAMs are inferred.",

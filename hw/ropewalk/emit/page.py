@@ -17,6 +17,7 @@ def folder_page(design: Design, *, latency: int, crcs: list[int], files: list[st
         f"Written by `ropewalk generate`. Top module `ropewalk`, {design.lanes} pairs per clock, "
         f"{design.data_width}-bit elements, {design.coefficient_width}-bit coefficients, "
         + ("rows made on the fly" if design.source == "synth" else "rows from a full table")
+        + (", lanes that multiply in look-up tables" if design.lane_multipliers == "luts" else "")
         + ".",
         "",
         "| file | what it is |",

@@ -61,6 +61,13 @@ class Partial:
     low: int
 
 
+def product_latency(a: Shape, b: Shape, result_bits: int | None = None) -> int:
+    """Clocks from two operands to the product of a :class:`WideMultiplier`."""
+    bits = (Signal(a) * Signal(b)).shape().width if result_bits is None else result_bits
+    levels = (len(tile_pairs(a, b, bits)) - 1).bit_length()
+    return Multiplier.latency + levels + (levels > 0)
+
+
 class WideMultiplier(Component):
     """The product of two words of any width, exact or modulo ``2**result_bits``.
 
@@ -88,6 +95,7 @@ class WideMultiplier(Component):
         self._modulo = result_bits is not None
         self._bits = exact.width if result_bits is None else result_bits
         self._grid = tile_pairs(a, b, self._bits)
+        self._latency = product_latency(a, b, self._bits)
         super().__init__({"a": In(a), "b": In(b), "p": Out(unsigned(self._bits) if self._modulo else exact)})
 
     @property
@@ -98,8 +106,7 @@ class WideMultiplier(Component):
     @property
     def latency(self) -> int:
         """Clocks from operands to product."""
-        levels = (len(self._grid) - 1).bit_length()
-        return Multiplier.latency + levels + (levels > 0)
+        return self._latency
 
     def elaborate(self, platform) -> Module:  # noqa: D102
         m = Module()

@@ -6,24 +6,29 @@
 One rounding, then saturation: ``docs/number-contract.md``, section "Rotation".
 """
 
-from amaranth.hdl import Const, Module, Mux, Signal, Value, signed
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value, signed
 from amaranth.lib import data
 from amaranth.lib.wiring import In, Out
 
 from ..design import Design
-from ..family import MULTIPLIER_BITS
+from ..family import MULTIPLIER_BITS, SIGNED_SUMS
 from .component import Component
+from .families import form_of
 from .layouts import entry_layout
-from .multiply import TILE_BITS, WideMultiplier, tiles
+from .logic_product import LogicProduct
+from .multiply import TILE_BITS, WideMultiplier, product_latency, tiles
 from .primitives import delayed
+
+Product = WideMultiplier | LogicProduct
 
 
 class RotatorLane(Component):
     """Rotates one pair per clock.
 
-    Latency: selection, negation, multiplier, sum in two parts, rounding, saturation, in either of two forms. Operands
+    Latency: selection, negation, multiplier, sum in two parts, rounding, saturation, in one of three forms. Operands
     are negated where one bit more, which makes that exact, takes no further multiplier: as at 16-bit data, with four
-    multipliers of 18 bits. Else products are: larger, but as long and as exact.
+    multipliers of 18 bits. Else products are: larger, but as long and as exact. So are products made in look-up tables.
+    Where a family's carry chains complement what they add, the sums negate their products: the smallest form.
 
     Members
     -------
@@ -43,12 +48,14 @@ class RotatorLane(Component):
         self._design = design
         negatable = signed(design.data.width + 1)
         bits = MULTIPLIER_BITS.get(design.family, TILE_BITS)
-        self._negates_operands = len(tiles(negatable, bits)) == len(tiles(design.data.shape, bits))
-        self._operand = negatable if self._negates_operands else design.data.shape
-        self._products = {
-            name: WideMultiplier(self._operand, design.coefficient.shape)
-            for name in ("a_cos", "b_sin", "a_sin", "b_cos")
-        }
+        blocks = design.lane_multipliers == "dsp"
+        self._signs_sums = blocks and design.family in SIGNED_SUMS
+        fits = len(tiles(negatable, bits)) == len(tiles(design.data.shape, bits))
+        operand = negatable if fits else design.data.shape
+        self._product_latency = product_latency(operand, design.coefficient.shape)
+        self._negates_operands = fits and blocks and not self._signs_sums
+        self._operand = operand if self._negates_operands else design.data.shape
+        self._products = {name: self._product() for name in ("a_cos", "b_sin", "a_sin", "b_cos")}
         element = design.data.shape
         super().__init__(
             {
@@ -63,10 +70,17 @@ class RotatorLane(Component):
             }
         )
 
+    def _product(self) -> Product:
+        """A multiplier; of look-up tables it has the clock more in which a product of blocks is complemented."""
+        coefficient = self._design.coefficient.shape
+        if self._design.lane_multipliers == "dsp":
+            return WideMultiplier(self._operand, coefficient)
+        return LogicProduct(self._operand, coefficient, clocks=self._product_latency + 1)
+
     @property
     def latency(self) -> int:
         """Clocks from a pair to the rotated pair."""
-        return 2 + self._products["a_cos"].latency + 4
+        return 2 + self._product_latency + 4
 
     def elaborate(self, platform) -> Module:  # noqa: D102
         m = Module()
@@ -105,14 +119,19 @@ class RotatorLane(Component):
             m.submodules[name] = multiplier
             element, function = name.split("_")
             m.d.comb += multiplier.b.eq(coefficients[function])
-            form = self._of_operand if self._negates_operands else self._of_product
+            if self._signs_sums:
+                form = self._of_sum
+            else:
+                form = self._of_operand if self._negates_operands else self._of_product
             summands[name] = form(m, elements[element], negative[name], multiplier, name=name)
         for out, first, second in ((0, "a_cos", "b_sin"), (1, "a_sin", "b_cos")):
-            rounded, saturated = self._rounded_sum(m, summands[first], summands[second], name=f"out{out}")
+            sums = self._signed_sums if self._signs_sums else self._plain_sums
+            high, goes_up = sums(m, summands[first], summands[second], platform, name=f"out{out}")
+            rounded, saturated = self._rounded(m, high, goes_up, name=f"out{out}")
             m.d.comb += [(self.out0, self.out1)[out].eq(rounded), self.saturated[out].eq(saturated)]
         return m
 
-    def _of_operand(self, m: Module, element: Value, negative: Value, multiplier: WideMultiplier, *, name: str):
+    def _of_operand(self, m: Module, element: Value, negative: Value, multiplier: Product, *, name: str):
         """A product whose operand was negated, and what is still to be added to it: nothing."""
         chosen = Signal(self._design.data.shape, name=f"{name}_chosen", reset_less=True)
         negated = Signal(name=f"{name}_negated", reset_less=True)
@@ -125,48 +144,106 @@ class RotatorLane(Component):
         m.d.comb += multiplier.a.eq(operand)
         return multiplier.p, Const(0)
 
-    def _of_product(self, m: Module, element: Value, negative: Value, multiplier: WideMultiplier, *, name: str):
+    def _of_product(self, m: Module, element: Value, negative: Value, multiplier: Product, *, name: str):
         """The complement of a product that is to be negated, and the 1 that is still to be added to it.
 
         The product takes the clock that the negation of an operand would: both forms take equally long.
         """
-        negated = delayed(m, negative, 1 + multiplier.latency, name=f"{name}_negated")
-        complement = Signal(signed(len(multiplier.p)), name=f"{name}_complement", reset_less=True)
+        chosen = delayed(m, negative, 1, name=f"{name}_chosen_negated")
         m.d.comb += multiplier.a.eq(delayed(m, element, 1, name=f"{name}_chosen"))
+        negated = delayed(m, chosen, self._product_latency, name=f"{name}_negated")
+        one = delayed(m, negated, 1, name=f"{name}_one")
+        if isinstance(multiplier, LogicProduct):
+            m.d.comb += multiplier.complement.eq(chosen)
+            return multiplier.p, one
+        complement = Signal(signed(len(multiplier.p)), name=f"{name}_complement", reset_less=True)
         m.d.sync += complement.eq(multiplier.p ^ negated.replicate(len(complement)))
-        return complement, delayed(m, negated, 1, name=f"{name}_one")
+        return complement, one
 
-    def _rounded_sum(self, m: Module, first: tuple, second: tuple, *, name: str) -> tuple[Signal, Signal]:
-        """Four clocks: low part and high part of the sum of two products, rounding, saturation; and whether that
-        changed it.
+    def _of_sum(self, m: Module, element: Value, negative: Value, multiplier: Product, *, name: str):
+        """A product, and whether the sum is to complement it and add 1."""
+        m.d.comb += multiplier.a.eq(delayed(m, element, 1, name=f"{name}_chosen"))
+        return multiplier.p, delayed(m, negative, 1 + self._product_latency, name=f"{name}_negated")
 
-        The low part is what the rounding drops. Of it, the carry counts, and with rounding half up its highest bit,
-        which is set from half an LSB on. A second 1 that is still to be added matters only to a low part, or to one
-        below half an LSB, that is full of ones.
-        """
+    def _plain_sums(self, m: Module, first: tuple, second: tuple, platform, *, name: str):
+        """Two clocks: low part and high part of the sum of two words and their ones, and whether it is rounded up."""
         (p, one_p), (q, one_q) = first, second
-        data_format, dropped = self._design.data, self._design.coefficient.fraction_bits
-        low = Signal(dropped + 1, name=f"{name}_low", reset_less=True)
-        high_p = Signal(signed(len(p) - dropped), name=f"{name}_high_p", reset_less=True)
-        high_q = Signal(signed(len(q) - dropped), name=f"{name}_high_q", reset_less=True)
-        high = Signal(signed(len(p) - dropped + 1), name=f"{name}_high", reset_less=True)
-        goes_up = Signal(name=f"{name}_goes_up", reset_less=True)
-        rounded = Signal(signed(len(high) + 1), name=f"{name}_rounded", reset_less=True)
-        saturated = Signal(data_format.shape, name=f"{name}_saturated", reset_less=True)
-        changed = Signal(name=f"{name}_changed", reset_less=True)
-        one = delayed(m, one_q, 1, name=f"{name}_one")
-        if data_format.rounding_word(data_format.fraction_bits + dropped):
-            up = low[dropped - 1] | (one & low[: dropped - 1].all())
-        else:
-            up = one & low[:dropped].all()
+        low, high, high_p, high_q = self._parts(p, name=name)
+        dropped = len(low) - 1
         m.d.sync += [
             low.eq(p[:dropped] + q[:dropped] + one_p),
             high_p.eq(p >> dropped),
             high_q.eq(q >> dropped),
             high.eq(high_p + high_q + low[dropped]),
-            goes_up.eq(up),
-            rounded.eq(high + goes_up),
         ]
+        one = delayed(m, one_q, 1, name=f"{name}_one")
+        half, ones = self._dropped(low)
+        goes_up = Signal(name=f"{name}_goes_up", reset_less=True)
+        m.d.sync += goes_up.eq(half | (one & Cat(ones).all()))
+        return high, goes_up
+
+    def _signed_sums(self, m: Module, first: tuple, second: tuple, platform, *, name: str):
+        """The same of two words that are to be negated where that is said: complemented in the sum, and a one.
+
+        It takes a clock more, which the complement of a product would take: whether all ones are dropped needs two.
+        """
+        (p, negates_p), (q, negates_q) = first, second
+        low, high, high_p, high_q = self._parts(p, name=name)
+        dropped = len(low) - 1
+        signs = negates_p, negates_q
+        later = (
+            delayed(m, negates_p, 1, name=f"{name}_p_negated"),
+            delayed(m, negates_q, 1, name=f"{name}_q_negated"),
+        )
+        form = form_of(platform)
+        low_sum = form.signed_sum(
+            m, p[:dropped], q[:dropped], dropped, complements=signs, carry=negates_p, name=f"{name}_low_sum"
+        )
+        high_sum = form.signed_sum(
+            m, high_p, high_q, len(high), complements=later, carry=low[dropped], name=f"{name}_high_sum"
+        )
+        m.d.sync += [
+            low.eq(low_sum),
+            high_p.eq(p >> dropped),
+            high_q.eq(q >> dropped),
+            high.eq(high_sum),
+        ]
+        half, ones = self._dropped(low)
+        groups = [Cat(ones[first : first + 4]).all() for first in range(0, len(ones), 4)]
+        kept = Signal(len(groups) + 2, name=f"{name}_kept", reset_less=True)
+        goes_up = Signal(name=f"{name}_goes_up", reset_less=True)
+        m.d.sync += [kept.eq(Cat(half, later[1], *groups)), goes_up.eq(kept[0] | kept[1:].all())]
+        return delayed(m, high, 1, name=f"{name}_high"), goes_up
+
+    def _dropped(self, low: Signal) -> tuple[Value, Value]:
+        """Whether a sum is rounded up by its low part alone, and the bits that must be ones for a 1 more to do it.
+
+        With rounding half up the highest bit that is dropped counts, which is set from half an LSB on; a 1 that is
+        still to be added matters only below half an LSB, to ones alone.
+        """
+        data_format, dropped = self._design.data, self._design.coefficient.fraction_bits
+        if data_format.rounding_word(data_format.fraction_bits + dropped):
+            return low[dropped - 1], low[: dropped - 1]
+        return Const(0, 1), low[:dropped]
+
+    def _parts(self, word: Value, *, name: str) -> tuple[Signal, ...]:
+        """Registers for the parts of a sum of two such words, and for the high parts of those."""
+        dropped = self._design.coefficient.fraction_bits
+        high_bits = len(word) - dropped
+        return (
+            Signal(dropped + 1, name=f"{name}_low", reset_less=True),
+            Signal(signed(high_bits + 1), name=f"{name}_high", reset_less=True),
+            Signal(signed(high_bits), name=f"{name}_high_p", reset_less=True),
+            Signal(signed(high_bits), name=f"{name}_high_q", reset_less=True),
+        )
+
+    def _rounded(self, m: Module, high: Signal, goes_up: Signal, *, name: str) -> tuple[Signal, Signal]:
+        """Two clocks: rounding, saturation; and whether that changed it."""
+        data_format = self._design.data
+        rounded = Signal(signed(len(high) + 1), name=f"{name}_rounded", reset_less=True)
+        saturated = Signal(data_format.shape, name=f"{name}_saturated", reset_less=True)
+        changed = Signal(name=f"{name}_changed", reset_less=True)
+        m.d.sync += rounded.eq(high + goes_up)
         # The range is left where the bits from the sign of the result on are not all alike.
         sign, above_range = rounded[-1], rounded[data_format.width - 1 : -1]
         outside = Signal(name=f"{name}_outside")

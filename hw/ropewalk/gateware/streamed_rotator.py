@@ -50,6 +50,11 @@ class StreamedRotator(Component):
             }
         )
 
+    @property
+    def latency(self) -> int:
+        """Clocks from a beat that is taken to its result on offer."""
+        return self._rotator.latency + Queue.latency
+
     def elaborate(self, platform) -> Module:  # noqa: D102
         m = Module()
         m.submodules.rotator = rotator = self._rotator

@@ -42,7 +42,7 @@ class RotaryScheme:
         if width is None:
             width = 16 if options["coefficients"] == "q15" else default_coefficient_width(options["family"])
         same = ("data_width", "rounding", "coefficients", "angle_model", "phase_bits", "source", "positions",
-                "clocks_per_pair", "input_pairing", "output_pairing", "family")  # fmt: skip
+                "clocks_per_pair", "input_pairing", "output_pairing", "family", "lane_multipliers")  # fmt: skip
         design = Design(
             geometry=found,
             lanes=default_lanes(found, *orders) if lanes is None else lanes,
@@ -166,7 +166,8 @@ def summary(design: Design) -> list[str]:
         f"  {'widths':<18}{design.data_width}-bit data, {design.coefficient_width}-bit coefficients, "
         f"{design.phase_bits}-bit phase",
         f"  {'lanes':<18}{design.lanes}: {design.elements} elements per beat, {design.beats_per_token} per token, "
-        f"{rate} where every token has a new position",
+        f"{rate} where every token has a new position"
+        + ("; products in look-up tables" if design.lane_multipliers == "luts" else ""),
         f"  {'element order':<18}{design.input_pairing} in, {design.output_pairing} out",
     ]
     return lines

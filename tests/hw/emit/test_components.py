@@ -33,6 +33,15 @@ def test_a_rotator_is_one_lane_between_streams():
     }  # fmt: skip
 
 
+def test_a_lane_alone_has_no_valid_and_ready():
+    files = component_files(rotary(), "lane")
+    assert list(files) == ["ropewalk.v"]
+    assert ports(files["ropewalk.v"]) == {
+        "clk": 1, "rst": 1, "x": 16, "y": 16, "entry": 2 + 2 * 18, "rotated": 1, "inverse": 1, "out0": 16, "out1": 16,
+        "saturated": 2,
+    }  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("name", "files"),
     [("generator", ["sine.hex", "steps.hex"]), ("engine", ["sine.hex", "slots.hex", "steps.hex"])],
@@ -44,10 +53,10 @@ def test_a_component_brings_the_memories_that_it_reads(name, files):
 
 
 def test_a_component_that_there_is_not_is_refused():
-    with pytest.raises(InputError, match="gemma3_text has no component lane; it has engine, generator, rotator"):
-        component_files(rotary(), "lane")
+    with pytest.raises(InputError, match="gemma3_text has no component row; it has engine, generator, lane, rotator"):
+        component_files(rotary(), "row")
     table = rotary(source="table", positions=8)
-    with pytest.raises(InputError, match="has no component generator; it has engine, rotator"):
+    with pytest.raises(InputError, match="has no component generator; it has engine, lane, rotator"):
         component_files(table, "generator")
     alibi = AlibiDesign(geometry=AlibiGeometry(model_type="b", heads=2, slopes=alibi_slopes(2), mode="relative"))
     with pytest.raises(InputError, match="has no component rotator; it has engine"):

@@ -3,6 +3,7 @@
 import itertools
 
 import pytest
+from amaranth.hdl import Fragment
 from ropewalk.family import MULTIPLIER_BITS
 from ropewalk.gateware.rotator import RotatorLane
 
@@ -19,9 +20,9 @@ def rotated(
     return tuple(max(low, min(high, value + half >> fraction)) for value in (x * cos - y * sin, x * sin + y * cos))
 
 
-@pytest.fixture(params=["operands", "products"])
+@pytest.fixture(params=["operands", "products", "products of look-up tables", "in the sum"])
 def negated(request, monkeypatch) -> str:
-    """Both forms of the lane: at tiles of 4 bits a negated operand of 5 bits takes one more."""
+    """Each form of the lane: at tiles of 4 bits a negated operand of 5 bits takes one more."""
     if request.param == "products":
         monkeypatch.setitem(MULTIPLIER_BITS, "generic", 4)
     return request.param
@@ -30,7 +31,14 @@ def negated(request, monkeypatch) -> str:
 @pytest.mark.parametrize("rounding", ["half-up", "floor"])
 @pytest.mark.parametrize("inverse", [0, 1])
 def test_every_pair_at_a_small_width(inverse, rounding, negated, make_design, drive) -> None:
-    design = make_design(data_width=4, coefficient_width=8, rounding=rounding)
+    multipliers = "luts" if "tables" in negated else "dsp"
+    design = make_design(
+        data_width=4,
+        coefficient_width=8,
+        rounding=rounding,
+        lane_multipliers=multipliers,
+        family="ecp5" if negated == "in the sum" else "generic",
+    )
     coefficients = [(128, 0), (0, 128), (91, 91), (255, 255), (127, 16), (1, 128), (200, 77)]
     words = range(-8, 8)
     cases = [
@@ -40,7 +48,7 @@ def test_every_pair_at_a_small_width(inverse, rounding, negated, make_design, dr
         for y in words
     ]
     dut = RotatorLane(design)
-    assert dut._negates_operands == (negated == "operands")
+    assert (dut._negates_operands, dut._signs_sums) == (negated == "operands", negated == "in the sum")
     inputs = [
         {"x": x, "y": y, "rotated": 1, "inverse": inverse, "entry": {"quadrant": q, "cosine": c, "sine": s}}
         for x, y, q, c, s in cases
@@ -49,9 +57,12 @@ def test_every_pair_at_a_small_width(inverse, rounding, negated, make_design, dr
     assert seen == [rotated(*case, inverse, 4, 7, rounding == "floor") for case in cases]
 
 
+@pytest.mark.parametrize(("family", "multipliers"), [("generic", "dsp"), ("generic", "luts"), ("ecp5", "dsp")])
 @pytest.mark.parametrize(("data_width", "coefficient_width"), [(16, 18), (18, 18), (32, 24), (20, 16)])
-def test_the_ends_of_the_range(data_width, coefficient_width, make_design, drive) -> None:
-    design = make_design(data_width=data_width, coefficient_width=coefficient_width)
+def test_the_ends_of_the_range(data_width, coefficient_width, family, multipliers, make_design, drive) -> None:
+    design = make_design(
+        data_width=data_width, coefficient_width=coefficient_width, family=family, lane_multipliers=multipliers
+    )
     low, high = -(1 << data_width - 1), (1 << data_width - 1) - 1
     one, most = 1 << coefficient_width - 1, (1 << coefficient_width) - 1
     cases = list(
@@ -79,3 +90,16 @@ def test_a_pair_that_is_not_rotated_ignores_its_entry(make_design, drive) -> Non
         for x, y, q in cases
     ]
     assert drive(dut, inputs, ["out0", "out1"], dut.latency) == [(x, y) for x, y, _ in cases]
+
+
+@pytest.mark.parametrize("data_width", [4, 8, 11, 16, 17, 18, 24, 32])
+@pytest.mark.parametrize("coefficient_width", [8, 16, 18, 24])
+def test_no_clock_depends_on_the_form(data_width, coefficient_width, make_design) -> None:
+    latencies = set()
+    for multipliers in ("dsp", "luts"):
+        lane = RotatorLane(
+            make_design(data_width=data_width, coefficient_width=coefficient_width, lane_multipliers=multipliers)
+        )
+        Fragment.get(lane, None)  # what is made must be used
+        latencies.add(lane.latency)
+    assert len(latencies) == 1

@@ -16,11 +16,19 @@ def rotated(x, y, quadrant, cosine, sine, inverse, width, fraction):
     return [max(low, min(high, value + half >> fraction)) for value in (x * cos - y * sin, x * sin + y * cos)]
 
 
+WAKING = 4
+"""Clocks after a reset in which nothing is offered."""
+
+
 def stream(dut, beats, *, rest):
-    """Send ``beats``, either side resting with the chance ``rest``; gives what came out, and at which clocks."""
+    """Send ``beats``, either side resting with the chance ``rest``; gives what came out, and at which clocks.
+
+    Clock 0 is the one in which the first is offered, some time after the reset.
+    """
     seen, clocks, chance = [], [], random.Random(5)
 
     async def source(ctx):
+        await ctx.tick().repeat(WAKING)
         for beat in beats:
             while chance.random() < rest:
                 await ctx.tick()
@@ -30,16 +38,16 @@ def stream(dut, beats, *, rest):
             ctx.set(dut.beat.valid, 0)
 
     async def sink(ctx):
-        clock = 0
+        clock = -WAKING
         while len(seen) < len(beats) and clock < 20 * len(beats):
             ctx.set(dut.result.ready, chance.random() >= rest)
             _, _, valid, ready, payload = await ctx.tick().sample(
                 dut.result.valid, dut.result.ready, dut.result.payload
             )
-            clock += 1
             if valid and ready:
                 seen.append([payload[0], payload[1]])
                 clocks.append(clock)
+            clock += 1
 
     simulator = Simulator(dut)
     simulator.add_clock(1e-8)
@@ -71,6 +79,7 @@ def test_every_beat_comes_out_rotated_with_rests_on_both_sides(make_design) -> N
 
 def test_one_beat_a_clock_where_nobody_rests(make_design) -> None:
     words = list(cases(100))
-    seen, clocks = stream(StreamedRotator(make_design(lanes=1)), [beat(*case) for case in words], rest=0)
+    dut = StreamedRotator(make_design(lanes=1))
+    seen, clocks = stream(dut, [beat(*case) for case in words], rest=0)
     assert seen == [rotated(*case, 16, 17) for case in words]
-    assert clocks[-1] - clocks[0] == 99
+    assert clocks == list(range(dut.latency, dut.latency + 100))

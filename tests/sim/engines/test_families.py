@@ -16,27 +16,29 @@ from ropewalk_sim.stream_model import run_model
 
 CLOCKS = ("first_output_clock", "last_output_clock", "clocks", "data_waits", "token_waits", "output_waits")
 
-RUNS = [("verilator", family) for family in FAMILIES if family != "generic"]
-RUNS += [("icarus", family) for family in ("ecp5", "ice40", "gowin")]
+RUNS = [("verilator", family, "dsp") for family in FAMILIES if family != "generic"]
+RUNS += [("icarus", family, "dsp") for family in ("ecp5", "ice40", "gowin")]
+RUNS += [("verilator", "generic", "luts"), ("verilator", "ecp5", "luts"), ("icarus", "ecp5", "luts")]
 
 
 @pytest.fixture
 def made(design_folder, tmp_path):
-    """Gives the folder of a design of another family, by the design's name."""
+    """Gives the folder of a design of another family, by the design's name; its lanes may multiply otherwise too."""
 
-    def make(name, family):
+    def make(name, family, multipliers="dsp"):
         folder = tmp_path / f"{name}-{family}"
-        write_design_folder(replace(load_rotary(design_folder(name)), family=family), folder)
+        design = replace(load_rotary(design_folder(name)), family=family, lane_multipliers=multipliers)
+        write_design_folder(design, folder)
         return folder
 
     return make
 
 
-@pytest.mark.parametrize(("engine", "family"), RUNS)
-def test_every_family_has_the_same_bits_and_clocks(engine, family, design_folder, made):
-    folder = made("half-odd-values", family)
+@pytest.mark.parametrize(("engine", "family", "multipliers"), RUNS)
+def test_every_family_has_the_same_bits_and_clocks(engine, family, multipliers, design_folder, made):
+    folder = made("half-odd-values", family, multipliers)
     design = load_rotary(folder)
-    assert design.family == family
+    assert (design.family, design.lane_multipliers) == (family, multipliers)
     stream = scenarios.everything(design, seed=1, tokens=60)
     # Slots that are loaded while others are in use: every memory is written and read.
     script = Script(meanwhile=(*load_slot(2, design, 1, start=30), *read_crcs([0, 1, 2])))

@@ -9,6 +9,9 @@ DP16KD
     them (``PDPW16KD``): the low half of a word is on the A side. The columns of a wider memory stand side by side.
     Memories that would take more than :data:`MOST_BLOCKS`, or several rows of blocks, are left to the synthesis tool,
     and so are RAMs that take little distributed RAM.
+
+CCU2C
+    Two bits of a carry chain, each with a look-up table of four inputs before it (:mod:`.ecp5_carry`).
 """
 
 from dataclasses import replace
@@ -16,6 +19,7 @@ from dataclasses import replace
 from amaranth.hdl import Cat, ClockSignal, Const, Instance, Module, Shape, Signal, Value
 
 from ..contents import RomContents
+from .ecp5_carry import gated_sum, signed_sum, sum_of
 from .form import OPERAND_BITS, Form, WritePort
 
 PRODUCT_BITS = 36
@@ -92,6 +96,30 @@ class Ecp5(Form):
         )
         m.d.comb += p.eq(product)
         return m
+
+    def gated_sum(self, m: Module, value: Value, first: Value, second: Value, *, negative: bool, name: str) -> Value:
+        """One carry chain, which gates both rows itself."""
+        return gated_sum(m, value, first, second, negative=negative, name=name)
+
+    def sum_of(
+        self, m: Module, first: Value, second: Value, bits: int, *, complement: Value | None, name: str
+    ) -> Value:
+        """One carry chain, which complements what it adds itself."""
+        return sum_of(m, first, second, bits, complement=complement, name=name)
+
+    def signed_sum(
+        self,
+        m: Module,
+        first: Value,
+        second: Value,
+        bits: int,
+        *,
+        complements: tuple[Value, Value],
+        carry: Value,
+        name: str,
+    ) -> Value:
+        """One carry chain, which complements either word itself."""
+        return signed_sum(m, first, second, bits, complements=complements, carry=carry, name=name)
 
     def takes(self, contents: RomContents) -> bool:
         """Whether one row of at most :data:`MOST_BLOCKS` holds the memory, and distributed RAM would be costly."""

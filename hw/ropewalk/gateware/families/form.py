@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from amaranth.hdl import Module, Signal, Value
+from amaranth.hdl import Module, Mux, Signal, Value
 
 from ..contents import RomContents
 
@@ -50,6 +50,44 @@ class Form:
         m.d.sync += [first.eq(a), second.eq(b), pipeline.eq(first * second), result.eq(pipeline)]
         m.d.comb += p.eq(result)
         return m
+
+    def gated_sum(self, m: Module, value: Value, first: Value, second: Value, *, negative: bool, name: str) -> Value:
+        """``value`` where ``first``, and twice ``value``, added or ``negative``, where ``second``. No register.
+
+        Two bits more than ``value``, in two's complement where the second is ``negative``.
+        """
+        once, twice = Mux(first, value, 0), Mux(second, value, 0) << 1
+        return (once - twice if negative else once + twice)[: len(value) + 2]
+
+    def sum_of(
+        self, m: Module, first: Value, second: Value, bits: int, *, complement: Value | None, name: str
+    ) -> Value:
+        """The low ``bits`` bits of a sum, or their complement where that is asked for and high. No register."""
+        total = (first + second)[:bits]
+        return total if complement is None else total ^ complement.replicate(bits)
+
+    def signed_sum(
+        self,
+        m: Module,
+        first: Value,
+        second: Value,
+        bits: int,
+        *,
+        complements: tuple[Value, Value],
+        carry: Value,
+        name: str,
+    ) -> Value:
+        """The sum of two words of ``bits`` bits, of each its complement where that is asked for, and of a carry.
+
+        Shorter words are extended by their own sign, if they have one. One bit more than they have is the carry out.
+        No register.
+        """
+        terms = []
+        for word, complement in zip((first, second), complements, strict=True):
+            wide = Signal(bits, name=f"{name}_term_{len(terms)}")
+            m.d.comb += wide.eq(word)
+            terms.append(wide ^ complement.replicate(bits))
+        return (terms[0] + terms[1] + carry)[: bits + 1]
 
     def takes(self, contents: RomContents) -> bool:
         """Whether :meth:`memory` makes a memory of such a size: its words then stand in the Verilog, not in a file."""

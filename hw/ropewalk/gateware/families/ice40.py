@@ -28,7 +28,6 @@ PRODUCT_OUT = 3
 class Ice40(Form):
     """See the module."""
 
-    small_ram_attributes = {}
     ram_attributes = {**Form.ram_attributes, "ram_style": "block"}
     # There is no RAM in look-up tables, and Yosys refuses a memory that asks for it.
     small_ram_attributes = {}
