@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ropewalk.boards.build import NETLIST
-from ropewalk.boards.build_folder import FOLDER, REPORT
+from ropewalk.boards.build_folder import REPORT
 from ropewalk.boards.unit import unit_in
 from ropewalk.emit.folder import DESCRIPTION
+from ropewalk.emit.writer import BUILD
 from ropewalk.errors import InputError
 from ropewalk.strict_json import load_json_object
 from ropewalk_sim.cells import cell_models
@@ -36,7 +37,7 @@ def built_netlist(folder: Path) -> Netlist:
     InputError
         If there is none, or it is of other Verilog than ``folder`` holds now, or not of all of it.
     """
-    place = folder / FOLDER
+    place = folder / BUILD
     again = f"ropewalk build {folder} --part ... --out-of-context"
     if not (place / REPORT).is_file() or not (place / NETLIST).is_file():
         raise InputError(f"there is no netlist {place / NETLIST}; {again} makes one")

@@ -111,7 +111,7 @@ class SharedRowGenerator(Component):
         begun, loaded, issued = Signal(), Signal(), Signal()
         m.d.comb += [
             rows.valid.eq(self.request.valid),
-            rows.pairs.eq(self.request.payload),
+            rows.pairs.eq(self.request.payload.pairs),
             self.request.ready.eq(rows.ready),
             rows.read.eq(self.read),
             self.row.ready.eq(rows.ending),

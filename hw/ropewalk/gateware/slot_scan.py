@@ -196,7 +196,7 @@ class SlotScan(Component):
         return m
 
 
-def chosen(which: Signal, words: Value) -> Value:
+def chosen(which: Value, words: Value) -> Value:
     """The piece of ``words`` that a bit of ``which`` stands for, 0 if there is none."""
     return reduce(or_, (Mux(bit, words.word_select(place, STEP_BITS), 0) for place, bit in enumerate(which)))
 
