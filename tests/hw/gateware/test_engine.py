@@ -7,7 +7,9 @@ import pytest
 from amaranth.hdl import Cat
 from amaranth.sim import Simulator
 from ropewalk.gateware.top import RotaryPorts
-from ropewalk_sim.beats import Stalls, descriptor_words, whole_tokens
+from ropewalk.tables.slot_words import slot_crc, slot_load_words
+from ropewalk_sim import registers
+from ropewalk_sim.beats import Script, Stalls, descriptor_words, whole_tokens
 from ropewalk_sim.engines.amaranth import simulate
 from ropewalk_sim.stream_model import run_model
 
@@ -35,6 +37,7 @@ DESIGNS = {
         "clocks_per_pair": 8,
     },
 }
+SETTLED = registers.wait("load_state", 6, 0)
 SHARED = [name for name, options in DESIGNS.items() if "clocks_per_pair" in options]
 
 
@@ -144,3 +147,20 @@ def test_rows_go_through_at_the_stated_rate(clocks_per_pair, make_design) -> Non
         stream = whole_tokens(design, descriptors, words)
         output = simulate(RotaryPorts(design), design, stream, prelude=wait)
         assert output.beats_per_clock == pytest.approx(design.beats_per_clock, rel=0.01)
+
+
+@pytest.mark.parametrize("clocks_per_pair", [2, 8])
+def test_slots_are_loaded_and_scanned_while_slow_rows_are_made(clocks_per_pair, make_design) -> None:
+    """What was in slot 1 goes to slot 0; the tokens are of slot 1, and rows limit them all the time."""
+    design = make_design(lanes=4, slots=2, heads=(1, 1), clocks_per_pair=clocks_per_pair)
+    source = np.random.default_rng(5)
+    tokens = 2400 // (8 * clocks_per_pair)
+    words = source.integers(-30000, 30000, (tokens, 2, 16))
+    stream = whole_tokens(design, descriptor_words(1, source.integers(0, 1 << 20, tokens)), words)
+    crc = registers.read("geometry_crc[0]")
+    script = Script(meanwhile=(SETTLED, crc, *registers.load_words(0, slot_load_words(design, 1)), SETTLED, crc))
+    output = simulate(RotaryPorts(design), design, stream, script=script)
+    np.testing.assert_array_equal(output.data, run_model(design, stream).data)
+    values = [answer.value for answer in output.answers]
+    assert (values[1], values[-1]) == (slot_crc(design, 0), slot_crc(design, 1))
+    assert output.answers[-1].clock < output.last_output_clock
