@@ -100,7 +100,7 @@ def test_a_bitstream_from_one_command(ropewalk, small, tmp_path):
     assert (report["board"], report["part"], report["out_of_context"]) == ("ulx3s-12f", "LFE5U-12F-6BG381", False)
     assert (report["target_mhz"], report["timing_met"]) == (100, True)
     # What the PLL makes of the 25 MHz on the pin, under the name that the top gives it.
-    assert report["targets"] == {"design_clk": 100}
+    assert report["targets"] == {"clock": 100}
     assert report["critical_path"] and all("." in name for name in report["critical_path"])
     assert report["used"]["EHXPLLL"] == 1
     for step in ("signature of the self-test", "Verilog of the board", "synthesis", "place and route", "bitstream"):

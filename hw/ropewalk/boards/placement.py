@@ -20,7 +20,7 @@ from .synthesis import Synthesis
 
 DEFAULT_PART = "LFE5U-85F-6"
 
-TIMEOUT = 1800
+TIMEOUT = 7200
 
 _REGISTERS_ALONE = re.compile(r"^Info: +(\d+) LCs used as DFF only$", re.MULTILINE)
 

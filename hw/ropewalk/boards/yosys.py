@@ -7,7 +7,7 @@ from pathlib import Path
 from ..errors import BuildError
 from . import tools
 
-TIMEOUT = 600
+TIMEOUT = 3600
 """Seconds after which a run of Yosys is given up."""
 
 _FATAL = re.compile(
