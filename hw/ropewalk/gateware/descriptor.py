@@ -1,6 +1,6 @@
 """The token descriptor port: takes descriptors, looks their slot up and decides what each token may do.
 
-At least :data:`CAPACITY` descriptors are taken with no data present. What a slot holds, the head counts and the offset
+At least :data:`~ropewalk.gateware.capacity.CAPACITY` descriptors are taken with no data present. What a slot holds, the head counts and the offset
 are sampled when a descriptor is taken.
 """
 
@@ -14,9 +14,6 @@ from .credits import Credits
 from .layouts import descriptor_layout, heads_layout, token_layout
 from .slot_store import SlotStore
 from .slots import physical_slots, slot_layout
-
-CAPACITY = 4
-"""Descriptors that are taken before any data (PORTS.md asks for 4)."""
 
 HEAD_KINDS = range(3)
 """Query, key and value."""

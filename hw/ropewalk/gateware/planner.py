@@ -9,9 +9,9 @@ from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out, connect
 
 from ..design import Design
+from .capacity import token_places
 from .component import Component
 from .credits import Credits
-from .descriptor import CAPACITY
 from .layouts import bank_bits, context_layout, heads_layout, request_layout, row_layout, token_layout
 from .primitives import delayed
 from .queue import Queue
@@ -66,8 +66,8 @@ class RowPlanner(Component):
 
     @property
     def places(self) -> int:
-        """Tokens that there is room for: those whose rows are made ahead, and those that are on their way."""
-        return max(4 * CAPACITY, 2 * self._design.row_banks)
+        """Tokens that there is room for."""
+        return token_places(self._design)
 
     def elaborate(self, platform) -> Module:  # noqa: D102
         m = Module()

@@ -11,6 +11,7 @@ from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
 from ..design import Design
+from .capacity import token_places
 from .compare import below
 from .component import Component
 from .contents import slot_contents
@@ -148,7 +149,7 @@ class SlotStore(Component):
         for name, member in LOADER_MEMBERS.items():
             outside, inside = getattr(self, name), getattr(loader, name)
             m.d.comb += outside.eq(inside) if member.flow == Out else inside.eq(outside)
-        m.submodules.guard = guard = SpareGuard()
+        m.submodules.guard = guard = SpareGuard(token_places(self._design))
         m.d.sync += self.busy.eq(guard.needed | self.scanning)
         m.d.comb += [
             guard.swapped.eq(loader.accepted),

@@ -9,14 +9,16 @@ from amaranth.lib.wiring import In, Out
 
 from .component import Component
 
-TOKEN_BITS = 6
-"""Tokens are counted modulo a number that is larger than those between the descriptor port and the planner."""
-
 
 class SpareGuard(Component):
     """Follows the tokens that were taken before a swap.
 
     It looks at everything a clock late and in steps, so it lets go some clocks later than it could, never earlier.
+
+    Parameters
+    ----------
+    tokens
+        How many there may be between the descriptor port and the planner.
 
     Members
     -------
@@ -28,7 +30,9 @@ class SpareGuard(Component):
         The spare is needed, from the clock after the swap.
     """
 
-    def __init__(self):
+    def __init__(self, tokens: int):
+        # They are counted modulo a larger number.
+        self._bits = tokens.bit_length()
         super().__init__(
             {
                 "swapped": In(1),
@@ -44,7 +48,7 @@ class SpareGuard(Component):
         m = Module()
         taken, retired, row_over = Signal(), Signal(), Signal()
         m.d.sync += [taken.eq(self.taken), retired.eq(self.retired), row_over.eq(self.rows_idle | self.row_begun)]
-        taken_number, retired_number = Signal(TOKEN_BITS), Signal(TOKEN_BITS)
+        taken_number, retired_number = Signal(self._bits), Signal(self._bits)
         with m.If(taken):
             m.d.sync += taken_number.eq(taken_number + 1)
         with m.If(retired):
@@ -53,7 +57,7 @@ class SpareGuard(Component):
         # Two clocks after the swap, the number is that of the descriptors that were taken up to its clock. From then on
         # it is compared in every clock, so that in which as many have left cannot be missed.
         counting, fenced, draining = Signal(3), Signal(), Signal()
-        fence = Signal(TOKEN_BITS, reset_less=True)
+        fence = Signal(self._bits, reset_less=True)
         equal = Signal(reset_less=True)
         m.d.sync += [counting.eq(Cat(self.swapped, counting)), equal.eq(retired_number == fence)]
         with m.If(counting[1]):

@@ -10,8 +10,8 @@ from amaranth.lib import stream
 from amaranth.lib.wiring import In, Out
 
 from ...designs.learned import PREFETCH_BEATS, LearnedDesign
+from ..capacity import CAPACITY
 from ..component import Component
-from ..descriptor import CAPACITY
 from ..multiply import WideMultiplier
 from ..primitives import delayed
 from ..units.layouts import descriptor_layout

@@ -8,8 +8,8 @@ from amaranth.lib import data, stream
 from amaranth.lib.wiring import In, Out
 
 from ...designs.sinusoidal import ROW_BITS
+from ..capacity import CAPACITY
 from ..component import Component
-from ..descriptor import CAPACITY
 from ..units.layouts import descriptor_layout
 from ..units.queue import queue_before
 from .contents import PLACES

@@ -13,8 +13,8 @@ from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out, connect
 
 from ...designs.sinusoidal import SinusoidalDesign
+from ..capacity import CAPACITY
 from ..component import Component
-from ..descriptor import CAPACITY
 from ..ports import join
 from ..units.adder import RowAdder
 from ..units.exit import EXIT_EVENTS, Exit
