@@ -1,7 +1,7 @@
 """The token descriptor port: takes descriptors, looks their slot up and decides what each token may do.
 
-At least :data:`~ropewalk.gateware.capacity.CAPACITY` descriptors are taken with no data present. What a slot holds, the head counts and the offset
-are sampled when a descriptor is taken.
+At least ``CAPACITY`` descriptors are taken with no data present (:mod:`.capacity`). What a slot holds, the head counts
+and the offset are sampled when a descriptor is taken.
 """
 
 from amaranth.hdl import Cat, Module, Mux, Signal, signed
