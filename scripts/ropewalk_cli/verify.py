@@ -64,7 +64,7 @@ def verify(folder: Path, source: Path | None, engines: str | None, of_build: boo
     With --netlist Icarus and Verilator simulate what `ropewalk build` made of the Verilog for a part: its cells, with
     models of them.
     """
-    names = engine_names(engines or (NETLIST_ENGINES if of_build else DEFAULT_ENGINES))
+    names = engine_names((NETLIST_ENGINES if of_build else DEFAULT_ENGINES) if engines is None else engines)
     if of_build and not set(names) & set(VERILOG_ENGINES):
         raise InputError(f"--netlist: none of the engines simulates it; these do: {', '.join(VERILOG_ENGINES)}")
     design = load_design(folder)

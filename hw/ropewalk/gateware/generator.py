@@ -68,11 +68,11 @@ class RowGenerator(Component):
         else:
             self._steps = BlockRom(contents, name="steps")
         self._phase = WideMultiplier(
-            unsigned(POSITION_BITS), unsigned(design.phase_bits), result_bits=design.phase_bits
+            unsigned(POSITION_BITS), unsigned(design.phase_bits), result_bits=design.phase_bits, way=True
         )
-        self._sine = SineGenerator(design.sine)
+        self._sine = SineGenerator(design.sine, way=True)
         magnitude = unsigned(design.sine.magnitude_fraction_bits + 1)
-        self._amplitude = {name: WideMultiplier(magnitude, AMPLITUDE.shape) for name in ("cosine", "sine")}
+        self._amplitude = {name: WideMultiplier(magnitude, AMPLITUDE.shape, way=True) for name in ("cosine", "sine")}
         super().__init__(
             {
                 **source_members(design),

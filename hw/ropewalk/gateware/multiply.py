@@ -65,15 +65,14 @@ def product_latency(a: Shape, b: Shape, result_bits: int | None = None) -> int:
     """Clocks from two operands to the product of a :class:`WideMultiplier`."""
     bits = (Signal(a) * Signal(b)).shape().width if result_bits is None else result_bits
     levels = (len(tile_pairs(a, b, bits)) - 1).bit_length()
-    return Multiplier.latency + levels + (levels > 0)
+    return Multiplier.latency + levels
 
 
 class WideMultiplier(Component):
     """The product of two words of any width, exact or modulo ``2**result_bits``.
 
-    Latency is that of a :class:`~ropewalk.gateware.primitives.Multiplier`; where there are several tiles, plus one
-    clock for the way from the DSP blocks and one per level of the adder tree. One product per clock. Tiles that lie
-    wholly above ``result_bits`` take no multiplier.
+    Latency is that of a :class:`~ropewalk.gateware.primitives.Multiplier` plus one clock per level of the adder
+    tree; one product per clock. Tiles that lie wholly above ``result_bits`` take no multiplier.
 
     Parameters
     ----------
@@ -81,6 +80,8 @@ class WideMultiplier(Component):
         Shapes of the operands.
     result_bits
         Keep only this many low bits of the product, as an unsigned word; ``None`` keeps the exact product.
+    way
+        Where there are several tiles: a clock more, for the way from the DSP blocks to the adders.
 
     Members
     -------
@@ -90,12 +91,13 @@ class WideMultiplier(Component):
         The product, :attr:`latency` clocks later.
     """
 
-    def __init__(self, a: Shape, b: Shape, *, result_bits: int | None = None):
+    def __init__(self, a: Shape, b: Shape, *, result_bits: int | None = None, way: bool = False):
         exact = (Signal(a) * Signal(b)).shape()
         self._modulo = result_bits is not None
         self._bits = exact.width if result_bits is None else result_bits
         self._grid = tile_pairs(a, b, self._bits)
-        self._latency = product_latency(a, b, self._bits)
+        self._way = way and len(self._grid) > 1
+        self._latency = product_latency(a, b, self._bits) + self._way
         super().__init__({"a": In(a), "b": In(b), "p": Out(unsigned(self._bits) if self._modulo else exact)})
 
     @property
@@ -116,7 +118,7 @@ class WideMultiplier(Component):
             m.submodules[f"tile_{number}"] = tile
             m.d.comb += [tile.a.eq(i.of(self.a)), tile.b.eq(j.of(self.b))]
             partials.append(Partial(tile.p, i.low + j.low))
-        if len(partials) > 1:
+        if self._way:
             # DSP blocks stand in columns of their own: the way to an adder and through it is too long for a clock.
             partials = [
                 Partial(delayed(m, partial.value, 1, name=f"partial_{number}"), partial.low)

@@ -17,6 +17,13 @@ from .primitives import BlockRom, delayed
 class SineGenerator(Component):
     """Magnitudes in the first quadrant, and the quadrant, of a reduced phase.
 
+    Parameters
+    ----------
+    fmt
+        The widths.
+    way
+        A clock more, for the way from the DSP blocks of the correction to the adders behind them.
+
     Members
     -------
     phase : In
@@ -27,8 +34,9 @@ class SineGenerator(Component):
         M fraction bits, 0 to 1.0 inclusive, never corrected past either by more than one unit.
     """
 
-    def __init__(self, fmt: SineFormat):
+    def __init__(self, fmt: SineFormat, *, way: bool = False):
         self._fmt = fmt
+        self._way = int(way)
         self._rom = BlockRom(sine_contents(fmt), name="sine")
         self._correction = {
             name: WideMultiplier(fmt.delta.shape, unsigned(fmt.slope_bits)) for name in ("sine", "versine")
@@ -46,7 +54,7 @@ class SineGenerator(Component):
     @property
     def _to_sum(self) -> int:
         """Clocks from a word of the ROM to what is added to it."""
-        return self._correction["sine"].latency + 1
+        return self._correction["sine"].latency + self._way
 
     def elaborate(self, platform) -> Module:  # noqa: D102
         m = Module()
@@ -83,7 +91,7 @@ class SineGenerator(Component):
             multiplier = self._correction[name]
             m.submodules[f"correct_{name}"] = multiplier
             m.d.comb += [multiplier.a.eq(delta_at_rom), multiplier.b.eq(slope)]
-            products[name] = delayed(m, multiplier.p >> drop, 1, name=f"{name}_product")
+            products[name] = delayed(m, multiplier.p >> drop, self._way, name=f"{name}_product")
 
         # (word * 2**(E-R) + product + half) >> (E-M), where half is exactly one unit of the word's LSB (R = M + 1):
         # only the product's bits from E-R up can matter. The cosine is 1 minus the corrected versine.

@@ -51,7 +51,7 @@ def test_rows_are_the_models_and_so_is_what_a_scan_reads(clocks, options, scanne
 
     async def requests(ctx: Any) -> None:
         clock = 0
-        ctx.set(source.request.payload, pairs)
+        ctx.set(source.request.payload, {"pairs": pairs, "single": pairs == 1})
         for gap in gaps:
             clock += gap
             await ctx.tick().repeat(gap) if gap else None
