@@ -62,8 +62,8 @@ def test_a_fast_part_of_it(clocks, monkeypatch):
 @pytest.mark.parametrize("fault", [{"clocks": 4801}, {"differing_bits": 1}, {"latency": 49}, {"latency": 38}, {}])
 def test_what_is_not_as_stated_fails(fault, monkeypatch):
     rate = bench_rate.Rate(
-        name="one", lanes=8, rows_from="synth", orders="half to half", slots=2, beats_per_token=8, pairs=32, clocks_per_pair=1,
-        tokens=150, expected=0.25, measured=0.25, clocks=4800, differing_bits=0,
+        name="one", lanes=8, rows_from="synth", orders="half to half", slots=2, beats_per_token=8, pairs=32,
+        clocks_per_pair=1, tokens=150, expected=0.25, measured=0.25, clocks=4800, differing_bits=0,
     )  # fmt: skip
     rate = replace(rate, **{name: value for name, value in fault.items() if name != "latency"})
     measured = fault.get("latency", 39)
