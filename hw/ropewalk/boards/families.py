@@ -75,7 +75,7 @@ def amount(cells: Mapping[str, int], kinds: Mapping[str, float]) -> float:
 
 ECP5 = Family(
     name="ecp5",
-    command="synth_ecp5 -nowidelut",
+    command="synth_ecp5",
     luts=("LUT4",),
     registers=("TRELLIS_FF",),
     carries=("CCU2C",),

@@ -17,8 +17,6 @@ from amaranth.lib.wiring import In, Out
 from .component import Component
 
 TOTAL_BITS = 32
-RAM_DEPTH = 16
-"""Words of a distributed RAM; a deeper memory would be slow to read."""
 
 
 class Counters(Component):
@@ -140,17 +138,10 @@ class Counters(Component):
         ``new`` is written to the total of ``written`` in the first clock and to the copy of it in the second.
         """
         depth = 1 << self._turn_bits
-        together = 2 * depth <= RAM_DEPTH
-        m.submodules.totals = totals = Memory(shape=unsigned(TOTAL_BITS), depth=depth << together, init=[])
+        # Two memories, though one would have room for both: its address would be chosen in the clock of the reading.
+        m.submodules.totals = totals = Memory(shape=unsigned(TOTAL_BITS), depth=depth, init=[])
         read, write = totals.read_port(domain="comb"), totals.write_port()
         m.d.comb += write.data.eq(new)
-        if together:
-            m.d.comb += [
-                read.addr.eq(Cat(Mux(second, self.index, turn), second)),
-                write.addr.eq(Cat(written, second)),
-                write.en.eq(enable),
-            ]
-            return read.data, read.data
         m.submodules.copies = copies = Memory(shape=unsigned(TOTAL_BITS), depth=depth, init=[])
         look, copy = copies.read_port(domain="comb"), copies.write_port()
         m.d.comb += [

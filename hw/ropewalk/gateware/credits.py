@@ -24,24 +24,31 @@ class Credits(Component):
         None is free in the next clock.
     free : Out
         Whether there is one, all takes and gives before this clock counted. A register that is low in reset.
+    free_next : Out
+        What ``free`` will be in the next clock.
     """
 
     def __init__(self, places: int, *, under_way: int = 0):
         self._places = places - under_way
         self._under_way = under_way
-        super().__init__({"take": In(1), "give": In(1), "stop": In(1), "free": Out(1)})
+        super().__init__({"take": In(1), "give": In(1), "stop": In(1), "free": Out(1), "free_next": Out(1)})
 
     def elaborate(self, platform) -> Module:  # noqa: D102
         m = Module()
         # Below 0 while those under way take theirs.
-        bits = max(self._places, self._under_way).bit_length() + 1
-        count = Signal(signed(bits), init=self._places)
+        below = self._under_way > 0
+        bits = max(self._places, self._under_way).bit_length()
+        count = Signal(signed(bits + 1) if below else bits, init=self._places)
         # Of what comes, `take` may come late: all is known for either case.
         m.d.sync += count.eq(Mux(self.take, Mux(self.give, count, count - 1), Mux(self.give, count + 1, count)))
         several = Signal()
         none_or_one = Signal()
-        m.d.comb += [several.eq(count[1:-1].any() & ~count[-1]), none_or_one.eq(~count[1:].any())]
+        m.d.comb += [
+            several.eq(count[1:bits].any() & ~(count[-1] & below)),
+            none_or_one.eq(~count[1:].any()),
+        ]
         if_taken = several | (none_or_one & count[0] & self.give)
         if_not = several | (none_or_one & (count[0] | self.give))
-        m.d.sync += self.free.eq(~self.stop & Mux(self.take, if_taken, if_not))
+        m.d.comb += self.free_next.eq(~self.stop & Mux(self.take, if_taken, if_not))
+        m.d.sync += self.free.eq(self.free_next)
         return m

@@ -122,21 +122,23 @@ class DescriptorPort(Component):
         # Clock 2: the slot's header is there.
         looked_up = Signal()
         held = Signal(layout, reset_less=True)
-        alike = Signal(4, reset_less=True)
+        alike = Signal(3 + len(before.position.as_value()) // 8, reset_less=True)
         some = Signal(3, reset_less=True)
         following = Signal(data.ArrayLayout(signed(9), 3), reset_less=True)
         position = [Signal(signed(34), name=f"position_{axis}", reset_less=True) for axis in axes]
         m.d.sync += [
             looked_up.eq(taken),
             held.eq(arrived),
+            # Eight bits each: no more than two levels of logic.
             alike.eq(
                 Cat(
-                    comparable & (before.slot == arrived.slot),
+                    comparable,
+                    before.slot == arrived.slot,
                     before.flags.as_value() == arrived.flags.as_value(),
-                    Cat(position[:16] for position in before.position)
-                    == Cat(position[:16] for position in arrived.position),
-                    Cat(position[16:] for position in before.position)
-                    == Cat(position[16:] for position in arrived.position),
+                    *(
+                        before.position.as_value()[low : low + 8] == arrived.position.as_value()[low : low + 8]
+                        for low in range(0, len(before.position.as_value()), 8)
+                    ),
                 )
             ),
             *(some[kind].eq(heads[kind] != 0) for kind in HEAD_KINDS),

@@ -141,6 +141,7 @@ class RotaryEngine(Component):
         # Where data and tokens come in is freed last, when there is room for them behind it.
         clear = [Signal(name=f"clear_{stage}") for stage in range(CLEAR_STAGES)]
         m.d.sync += Cat(clear).eq(Cat(self.clear, clear))
+        before = [self.clear, *clear]
         for stage, parts in enumerate(
             (
                 {"output": output, "entry": entry, "joint": joint},
@@ -149,7 +150,10 @@ class RotaryEngine(Component):
             )
         ):
             for name, part in parts.items():
-                m.submodules[name] = ResetInserter(clear[stage])(part)
+                # A register for each, which synthesis must not take for one of several: none drives too much.
+                part_clear = Signal(name=f"clear_{name}", attrs={"keep": 1})
+                m.d.sync += part_clear.eq(before[stage])
+                m.submodules[name] = ResetInserter(part_clear)(part)
 
         # Tokens and their rows. A token that has been passed on, and a row that was begun with it, are told together.
         connect(m, wiring.flipped(self.descriptor), port.descriptor)

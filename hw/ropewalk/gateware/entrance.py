@@ -60,23 +60,25 @@ class Entrance(Component):
         m = Module()
         waits = Signal()
         head = Signal(self.head.shape(), reset_less=True)
-        found = Signal(len(self.there))
+        # Where none waits, all is found: so one may come if there is room, and that is no matter of another signal.
+        found = Signal(len(self.there), init=-1)
         signals = iter(found)
         met = [
             Cat(Cat(islice(signals, count)).all() for count in alternatives).any() for alternatives in self._conditions
         ]
+        goes = Signal()
         m.d.comb += [
             self.head.eq(head),
-            # Nothing is found where none waits.
-            self.enter.eq(self.room & Cat(met).all()),
-            self.arrival.ready.eq(~waits | self.enter),
+            goes.eq(self.room & Cat(met).all()),
+            self.enter.eq(goes & waits),
+            self.arrival.ready.eq(goes),
         ]
-        with m.If(self.arrival.ready):
+        with m.If(goes):
             m.d.sync += [
                 waits.eq(self.arrival.valid),
                 head.eq(self.arrival.payload),
-                found.eq(self.there & self.arrival.valid.replicate(len(found))),
+                found.eq(self.there | (~self.arrival.valid).replicate(len(found))),
             ]
         with m.Else():
-            m.d.sync += found.eq(self.head_there)
+            m.d.sync += found.eq(self.head_there | (~waits).replicate(len(found)))
         return m

@@ -54,6 +54,13 @@ class HeadCounter(Component):
         # Whether the head is the last of the token, and whether the one behind it is.
         last_head = Signal(reset_less=True)
         next_head_last = Mux(last_of_kind, second_left[-1] & ~third.any(), (left == 0) & ~second.any())
+        one_less = left - 1
+        if beats > 1:
+            # A head ends two clocks after these change, or later.
+            settled = Signal(reset_less=True)
+            less = Signal(left.shape(), reset_less=True)
+            m.d.sync += [settled.eq(next_head_last), less.eq(one_less)]
+            next_head_last, one_less = settled, less
         begins_last = self.heads.following[0][-1] & ~self.heads.kinds[1].any()
         with m.If(self.advance & self.at_head_end):
             m.d.sync += last_head.eq(next_head_last)
@@ -71,7 +78,7 @@ class HeadCounter(Component):
                 before_head_end.eq(self.word == (beats - 3) % beats),
             ]
             with m.If(self.at_head_end):
-                m.d.sync += left.eq(left - 1)
+                m.d.sync += left.eq(one_less)
                 with m.If(last_of_kind):
                     m.d.sync += [
                         self.kind.eq(second),

@@ -1,7 +1,8 @@
 """The buffer on the way out of the rotator, which turns pair beats into beats of the output's order."""
 
 from amaranth.hdl import Cat, Module, Mux, Signal, Value
-from amaranth.lib import data
+from amaranth.lib import data, wiring
+from amaranth.lib.wiring import connect
 
 from ..design import Design
 from .chunks import ChunkMap, halves, order_layout
@@ -171,11 +172,8 @@ class ReorderedOutput(Component):
             queue.offer.eq(arrives),
             queue.in_elements.as_value().eq(Mux(swap, Cat(second_bank, first_bank), Cat(first_bank, second_bank))),
             queue.in_side.eq(sides.side),
-            self.result.payload.elements.eq(queue.output.payload.elements),
-            self.result.payload.side.eq(queue.output.payload.side),
-            self.result.valid.eq(queue.output.valid),
-            queue.output.ready.eq(self.result.ready),
         ]
+        connect(m, queue.output, wiring.flipped(self.result))
         m.d.sync += credits.give.eq(self.result.valid & self.result.ready)
 
     def _is_done(self, number: Value, done: Signal) -> Value:

@@ -5,8 +5,8 @@ result: that is what ``room`` says.
 """
 
 from amaranth.hdl import Cat, Module, Value
-from amaranth.lib import stream
-from amaranth.lib.wiring import In, Out
+from amaranth.lib import stream, wiring
+from amaranth.lib.wiring import In, Out, connect
 
 from ..design import Design
 from .chunks import order_layout
@@ -67,23 +67,19 @@ class DirectOutput(Component):
     def elaborate(self, platform) -> Module:  # noqa: D102
         m = Module()
         design = self._design
-        m.submodules.credits = credits = Credits(self.depth)
+        m.submodules.credits = credits = Credits(self.depth, under_way=1)
         m.submodules.results = results = ExitQueue(design, self.depth)
         places = range(len(self.elements))
         if design.stream_pairings[1] == "paired":
             places = [*places[::2], *places[1::2]]
         m.d.comb += [
             self.room.eq(credits.free),
-            credits.take.eq(self.enter),
             results.in_elements.as_value().eq(Cat(self.elements[place] for place in places)),
             results.write_elements.eq(self.valid),
             results.offer.eq(self.valid),
-            self.result.payload.elements.eq(results.output.payload.elements),
-            self.result.payload.side.eq(results.output.payload.side),
-            self.result.valid.eq(results.output.valid),
-            results.output.ready.eq(self.result.ready),
         ]
-        m.d.sync += credits.give.eq(self.result.valid & self.result.ready)
+        connect(m, results.output, wiring.flipped(self.result))
+        m.d.sync += [credits.take.eq(self.enter), credits.give.eq(self.result.valid & self.result.ready)]
         if design.buffered:
             sides = head_sides(m, self, design, beats=self.depth + self._waiting, goes=self.enter)
             entered = carried(m, self.enter, sides.latency, name="entered")

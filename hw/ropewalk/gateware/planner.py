@@ -115,8 +115,8 @@ class RowPlanner(Component):
         next_token = waiting.output
         bank_free = Signal()
         possible = Signal()
+        m.d.sync += bank_free.eq(unread.free_next & unmade.free_next)
         m.d.comb += [
-            bank_free.eq(unread.free & unmade.free),
             possible.eq(~next_token.payload.new_row | (bank_free & self.request.ready)),
             self.request.payload.eq(next_token.payload.request),
             self.request.valid.eq(next_token.valid & next_token.payload.new_row & bank_free),

@@ -6,7 +6,7 @@ Whoever writes has counted the places (:mod:`.credits`), so a queue need not say
 from collections.abc import Mapping
 from typing import Any
 
-from amaranth.hdl import Cat, Module, Mux, Shape, Signal, Value
+from amaranth.hdl import Cat, Module, Shape, Signal, Value
 from amaranth.lib import data, stream
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
@@ -53,12 +53,15 @@ class Queue(Component):
     def elaborate(self, platform) -> Module:  # noqa: D102
         m = Module()
         # Whether there is more, and whether that is one item, is known of the next clock for either case of what comes
-        # late: whether one is taken.
-        count = Signal(range(min(places for _, places in self._parts.values()) + 1))
+        # late: whether one is taken. There are two where the item to be offered next would be the second one behind
+        # that to be taken next; where none is there it does not matter.
+        fewest = min(places for _, places in self._parts.values())
+        offered = Signal(range(fewest))
+        second_next = Signal(range(fewest), init=2 % fewest)
         more, single = Signal(), Signal()
         take = Signal()
         valid = Signal()
-        offer, two = self.offer, count == 2
+        offer, two = self.offer, offered == second_next
         m.d.comb += [
             self.output.valid.eq(valid),
             take.eq(more & (~valid | self.output.ready)),
@@ -69,8 +72,10 @@ class Queue(Component):
             # Not by choices: of those synthesis makes an enable, which comes later than what it enables.
             single.eq((take & ((offer & single) | (~offer & two))) | (~take & ((offer & ~more) | (~offer & single)))),
         ]
-        with m.If(take ^ offer):
-            m.d.sync += count.eq(Mux(offer, count + 1, count - 1))
+        with m.If(offer):
+            m.d.sync += offered.eq(following(offered))
+        with m.If(take):
+            m.d.sync += second_next.eq(following(second_next))
         for name, (shape, places) in self._parts.items():
             memory = Memory(shape=Shape.cast(shape).width, depth=places, init=[])
             m.submodules[f"storage_{name}"] = memory

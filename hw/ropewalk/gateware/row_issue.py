@@ -44,6 +44,7 @@ class RowIssue(Component):
         ready = Signal(init=1)
         m.d.comb += self.ready.eq(ready)
         left = Signal(pairs_shape(self._design), reset_less=True)
+        two_left = Signal(reset_less=True)
         turn = Signal(range(SCAN_SHARE))
         its_turn = Signal()
         # The scan sees that it may read in the clock in which it does, and asks until then.
@@ -56,7 +57,7 @@ class RowIssue(Component):
             # A row that is asked for now is made from the next clock on.
             grant.eq(self.read & ~self.granted & ~shown & (its_turn | ~(self.busy | self.valid))),
             self.issue.eq(self.busy & ~self.granted),
-            at_last.eq(Mux(ready, self.request.single, Mux(self.issue, left == 2, self.last))),
+            at_last.eq(Mux(ready, self.request.single, Mux(self.issue, two_left, self.last))),
         ]
         m.d.sync += [
             turn.eq(turn + 1),
@@ -66,7 +67,11 @@ class RowIssue(Component):
             ready.eq((ready & ~self.valid) | (at_last & ~grant)),
         ]
         with m.If(self.issue):
-            m.d.sync += left.eq(left - 1)
+            m.d.sync += [left.eq(left - 1), two_left.eq(left == 3)]
         with m.If(ready):
-            m.d.sync += [left.eq(self.request.pairs), self.busy.eq(self.valid)]
+            m.d.sync += [
+                left.eq(self.request.pairs),
+                two_left.eq(self.request.pairs == 2),
+                self.busy.eq(self.valid),
+            ]
         return m

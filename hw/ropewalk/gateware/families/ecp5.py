@@ -7,8 +7,12 @@ MULT18X18D
 DP16KD
     Port B reads, through the output register; port A writes. Words of 36 bits take both ports' data, as Yosys maps
     them (``PDPW16KD``): the low half of a word is on the A side. The columns of a wider memory stand side by side.
-    Memories that would take more than :data:`MOST_BLOCKS`, or several rows of blocks, are left to the synthesis tool,
-    and so are RAMs that take little distributed RAM.
+    Memories that would take more than :data:`MOST_BLOCKS`, or several rows of blocks, are left to the synthesis tool.
+
+TRELLIS_DPR16X4
+    A RAM that takes little of this distributed RAM, and begins with no words, is made of it: banks of 16 words, each
+    read into a register, of which the next clock chooses. Were the choice made before the register, it would not be
+    there in time. Those that begin with words are left to the synthesis tool.
 
 CCU2C
     Two bits of a carry chain, each with a look-up table of four inputs before it (:mod:`.ecp5_carry`).
@@ -17,6 +21,7 @@ CCU2C
 from dataclasses import replace
 
 from amaranth.hdl import Cat, ClockSignal, Const, Instance, Module, Shape, Signal, Value
+from amaranth.lib.memory import Memory
 
 from ..contents import RomContents
 from .ecp5_carry import gated_sum, signed_sum, sum_of
@@ -37,6 +42,9 @@ INIT_UNITS, UNIT_BITS = 16, 20
 """Units in an ``INITVAL`` parameter, and the bits that one takes there, of which the low 18 count."""
 
 INIT_BITS = INIT_UNITS * UNIT_BITS
+
+BANK_WORDS, BANK_BITS = 16, 4
+"""Words and bits of a TRELLIS_DPR16X4."""
 
 DISTRIBUTED_CELLS = 32
 """A RAM takes blocks where each saves at least so many TRELLIS_DPR16X4: Yosys weighs them alike."""
@@ -122,18 +130,18 @@ class Ecp5(Form):
         return signed_sum(m, first, second, bits, complements=complements, carry=carry, name=name)
 
     def takes(self, contents: RomContents) -> bool:
-        """Whether one row of at most :data:`MOST_BLOCKS` holds the memory, and distributed RAM would be costly."""
+        """Whether one row of at most :data:`MOST_BLOCKS` holds it, or banks do a small RAM without words."""
         width = block_width(contents.depth)
-        if contents.kind == "file" or width is None:
+        if contents.kind == "file" or width is None or -(-contents.width // width) > MOST_BLOCKS:
             return False
-        blocks = -(-contents.width // width)
-        cells = -(-contents.depth // 16) * -(-contents.width // 4)
-        return blocks <= MOST_BLOCKS and (contents.kind == "rom" or cells >= DISTRIBUTED_CELLS * blocks)
+        return not _is_small(contents) or (contents.depth > BANK_WORDS and not contents.words)
 
     def memory(
         self, name: str, contents: RomContents, *, address: Signal, data: Signal, write: WritePort | None
     ) -> Module:
-        """DP16KDs side by side, each with some bits of every word."""
+        """DP16KDs side by side, each with some bits of every word; or banks of distributed RAM."""
+        if write is not None and _is_small(contents):
+            return _banks(name, contents, address, data, write)
         m = Module()
         width = block_width(contents.depth)
         assert width is not None, f"no DP16KD has {contents.depth} words"
@@ -145,6 +153,39 @@ class Ecp5(Form):
             m.submodules[f"{name}_{number}"] = _block(width, words, address, output, part)
             m.d.comb += data[low:high].eq(output)
         return m
+
+
+def _is_small(contents: RomContents) -> bool:
+    """Whether a RAM takes so little distributed RAM that it takes no blocks."""
+    width = block_width(contents.depth)
+    assert width is not None
+    cells = -(-contents.depth // BANK_WORDS) * -(-contents.width // BANK_BITS)
+    return contents.kind == "ram" and cells < DISTRIBUTED_CELLS * -(-contents.width // width)
+
+
+def _banks(name: str, contents: RomContents, address: Signal, data: Signal, write: WritePort) -> Module:
+    """A RAM in banks of :data:`BANK_WORDS`: the bank is chosen behind the registers that they are read into."""
+    m = Module()
+    bits = (BANK_WORDS - 1).bit_length()
+    word = Signal(contents.width, name=f"{name}_word", reset_less=True)
+    chosen: Value = Const(0)
+    for number in range(-(-contents.depth // BANK_WORDS)):
+        memory = Memory(shape=contents.width, depth=BANK_WORDS, init=[], attrs={"no_rw_check": 1})
+        m.submodules[f"{name}_{number}"] = memory
+        store, read = memory.write_port(), memory.read_port()
+        m.d.comb += [
+            store.en.eq(write.enable & (write.address[bits:] == number)),
+            store.addr.eq(write.address[:bits]),
+            store.data.eq(write.data),
+            read.addr.eq(address[:bits]),
+        ]
+        # A bit per bank: fewer levels of logic than with their number.
+        here = Signal(name=f"{name}_in_{number}", reset_less=True)
+        m.d.sync += here.eq(address[bits:] == number)
+        chosen |= read.data & here.replicate(contents.width)
+    m.d.sync += word.eq(chosen)
+    m.d.comb += data.eq(word)
+    return m
 
 
 def _block(width: int, words: list[int], address: Value, output: Value, write: WritePort | None) -> Instance:

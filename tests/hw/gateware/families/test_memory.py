@@ -80,6 +80,28 @@ def test_a_rom_holds_its_words(family, width, depth, tmp_path):
     assert (family == "ecp5") != (tmp_path / "words.hex").exists()
 
 
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize(("width", "depth"), [(8, 17), (8, 128), (5, 100), (2, 33)])
+def test_a_small_ram_without_words_gives_what_was_written_last(family, width, depth, tmp_path):
+    source = random.Random(14)
+    held: dict[int, int] = {}
+    bits = (depth - 1).bit_length()
+    rows, wanted = [], []
+    for number in range(2000):
+        address = source.choice([0, *held])
+        place = number if number < depth else source.randrange(depth)
+        word = source.getrandbits(width)
+        enable = address != place and (number < depth or source.random() < 0.5)
+        rows.append(address | place << bits | word << 2 * bits | enable << 2 * bits + width)
+        wanted.append(held.get(address))
+        if enable:
+            held[place] = word
+    seen = outputs(Ram(width, depth, []), rows, family=family, folder=tmp_path, roms={})
+    pairs = list(zip(seen[BlockRam.latency - 1 :], wanted, strict=False))
+    assert sum(want is not None for _, want in pairs) > 1900
+    assert all(int(bits[::-1], 2) == want for bits, want in pairs if want is not None)
+
+
 @pytest.mark.parametrize(("family", "width", "depth"), SHAPES)
 def test_a_ram_gives_what_was_written_last(family, width, depth, tmp_path):
     source = random.Random(12)
