@@ -24,14 +24,23 @@ class Credits(Component):
         None is free in the next clock.
     free : Out
         Whether there is one, all takes and gives before this clock counted. A register that is low in reset.
-    free_next : Out
-        What ``free`` will be in the next clock.
+    free_if_taken, free_if_not : Out
+        What ``free`` will be in the next clock, if one is taken in this one, and if none is.
     """
 
     def __init__(self, places: int, *, under_way: int = 0):
         self._places = places - under_way
         self._under_way = under_way
-        super().__init__({"take": In(1), "give": In(1), "stop": In(1), "free": Out(1), "free_next": Out(1)})
+        super().__init__(
+            {
+                "take": In(1),
+                "give": In(1),
+                "stop": In(1),
+                "free": Out(1),
+                "free_if_taken": Out(1),
+                "free_if_not": Out(1),
+            }
+        )
 
     def elaborate(self, platform) -> Module:  # noqa: D102
         m = Module()
@@ -47,8 +56,9 @@ class Credits(Component):
             several.eq(count[1:bits].any() & ~(count[-1] & below)),
             none_or_one.eq(~count[1:].any()),
         ]
-        if_taken = several | (none_or_one & count[0] & self.give)
-        if_not = several | (none_or_one & (count[0] | self.give))
-        m.d.comb += self.free_next.eq(~self.stop & Mux(self.take, if_taken, if_not))
-        m.d.sync += self.free.eq(self.free_next)
+        m.d.comb += [
+            self.free_if_taken.eq(~self.stop & (several | (none_or_one & count[0] & self.give))),
+            self.free_if_not.eq(~self.stop & (several | (none_or_one & (count[0] | self.give)))),
+        ]
+        m.d.sync += self.free.eq(Mux(self.take, self.free_if_taken, self.free_if_not))
         return m

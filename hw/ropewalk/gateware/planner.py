@@ -4,7 +4,7 @@ What is decided in a clock is little: whether the next token is passed on. All t
 its own.
 """
 
-from amaranth.hdl import Module, Signal
+from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out, connect
 
@@ -115,7 +115,13 @@ class RowPlanner(Component):
         next_token = waiting.output
         bank_free = Signal()
         possible = Signal()
-        m.d.sync += bank_free.eq(unread.free_next & unmade.free_next)
+        # Whether a row is begun is known late: synthesis is to leave these two as they are.
+        free_if = [Signal(name=f"bank_free_{case}", attrs={"keep": 1}) for case in ("not", "begun")]
+        m.d.comb += [
+            free_if[0].eq(unread.free_if_not & unmade.free_if_not),
+            free_if[1].eq(unread.free_if_taken & unmade.free_if_taken),
+        ]
+        m.d.sync += bank_free.eq(Mux(self.begun, free_if[1], free_if[0]))
         m.d.comb += [
             possible.eq(~next_token.payload.new_row | (bank_free & self.request.ready)),
             self.request.payload.eq(next_token.payload.request),
