@@ -122,23 +122,22 @@ class DescriptorPort(Component):
         # Clock 2: the slot's header is there.
         looked_up = Signal()
         held = Signal(layout, reset_less=True)
-        alike = Signal(3 + len(before.position.as_value()) // 8, reset_less=True)
+        # Eight bits of the positions each: no more than two levels of logic.
+        positions = before.position.as_value(), arrived.position.as_value()
+        octets = [tuple(word[low : low + 8] for word in positions) for low in range(0, len(positions[0]), 8)]
+        alike = Signal(3 + len(octets), reset_less=True)
         some = Signal(3, reset_less=True)
         following = Signal(data.ArrayLayout(signed(9), 3), reset_less=True)
         position = [Signal(signed(34), name=f"position_{axis}", reset_less=True) for axis in axes]
         m.d.sync += [
             looked_up.eq(taken),
             held.eq(arrived),
-            # Eight bits each: no more than two levels of logic.
             alike.eq(
                 Cat(
                     comparable,
                     before.slot == arrived.slot,
                     before.flags.as_value() == arrived.flags.as_value(),
-                    *(
-                        before.position.as_value()[low : low + 8] == arrived.position.as_value()[low : low + 8]
-                        for low in range(0, len(before.position.as_value()), 8)
-                    ),
+                    *(then == now for then, now in octets),
                 )
             ),
             *(some[kind].eq(heads[kind] != 0) for kind in HEAD_KINDS),

@@ -67,6 +67,7 @@ class DirectOutput(Component):
     def elaborate(self, platform) -> Module:  # noqa: D102
         m = Module()
         design = self._design
+        # A beat is counted in the clock after it goes: that is known late.
         m.submodules.credits = credits = Credits(self.depth, under_way=1)
         m.submodules.results = results = ExitQueue(design, self.depth)
         places = range(len(self.elements))
