@@ -19,6 +19,7 @@ CCU2C
 """
 
 from dataclasses import replace
+from typing import Any
 
 from amaranth.hdl import Cat, ClockSignal, Const, Instance, Module, Shape, Signal, Value
 from amaranth.lib.memory import Memory
@@ -169,8 +170,10 @@ def _banks(name: str, contents: RomContents, address: Signal, data: Signal, writ
     bits = (BANK_WORDS - 1).bit_length()
     word = Signal(contents.width, name=f"{name}_word", reset_less=True)
     chosen: Value = Const(0)
+    # No word is read while it is written, so that no logic need say what is read then.
+    attributes: dict[str, Any] = {"no_rw_check": 1}
     for number in range(-(-contents.depth // BANK_WORDS)):
-        memory = Memory(shape=contents.width, depth=BANK_WORDS, init=[], attrs={"no_rw_check": 1})
+        memory = Memory(shape=contents.width, depth=BANK_WORDS, init=[], attrs=attributes)
         m.submodules[f"{name}_{number}"] = memory
         store, read = memory.write_port(), memory.read_port()
         m.d.comb += [
