@@ -87,7 +87,7 @@ class Bridge(Component):
         side = 32 * (words - 1)
         fill = Const(0, side - data_bits(self._design))
         packet, test, beat = self.packet.payload, self.test_packet.payload, self.beat.payload
-        whole = Cat(test.data, fill, test.tid, test.last, Const(0, 32 - len(test.tid) - 1))
+        whole = Cat(test.data, fill, test.tid, test.last)
         gathered = self._gather(m, self.data, self.test_packet, whole, self.packet, name="data")
         m.d.comb += [
             packet.data.eq(gathered),
@@ -118,10 +118,10 @@ class Bridge(Component):
     def _gather(self, m: Module, source: Any, test: Any, whole: Value, target: Any, *, name: str) -> Signal:
         """Take the words of ``target``, then offer it until it is taken; or take it ``whole`` from the self-test.
 
-        Gives all bits, the first word lowest.
+        Gives all bits, the first word lowest; the last word has as many as ``whole`` has left for it.
         """
-        words = len(whole) // 32
-        bits = Signal(32 * words, name=f"{name}_bits", reset_less=True)
+        words = -(-len(whole) // 32)
+        bits = Signal(len(whole), name=f"{name}_bits", reset_less=True)
         have = Signal(range(words + 1), name=f"{name}_have")
         full = Signal(name=f"{name}_full")
         m.d.comb += [
@@ -136,8 +136,11 @@ class Bridge(Component):
             m.d.sync += have.eq(0)
         with m.Elif(source.ready & source.valid):
             m.d.sync += have.eq(have + 1)
-        with m.If(test.ready | (source.ready & source.valid)):
-            m.d.sync += bits.eq(Mux(self.testing, whole, Cat(bits[32:], source.payload)))
+        for index in range(words):
+            # Into its own place, since words that moved on through those of others would keep bits that nobody reads.
+            word = bits.word_select(index, 32)
+            with m.If(test.ready | (source.ready & source.valid & (have == index))):
+                m.d.sync += word.eq(Mux(self.testing, whole.word_select(index, 32), source.payload[: len(word)]))
         return bits
 
 
