@@ -11,8 +11,11 @@ from ..gateware.component import Component
 from ..gateware.layouts import descriptor_layout
 from ..gateware.primitives import BlockRam
 
-RESULT_WORDS = 256
+RESULT_WORDS = 128
 """Words of results that wait for the host."""
+
+HALF_BITS = 16
+"""They are stored in halves: so they take one block RAM of an iCE40, which has words of 16 bits."""
 
 
 def data_bits(design: Design) -> int:
@@ -38,8 +41,9 @@ def beat_layout(design: Design) -> data.StructLayout:
 class Bridge(Component):
     """Puts words together into descriptors and beats, and takes beats apart into words; or lets the self-test through.
 
-    A word per clock. Between taking the last word of a beat and offering the beat passes one clock, in which no
-    word is taken until the beat is; results wait in a block RAM of :data:`RESULT_WORDS`, and behind it the engine does.
+    A word per clock goes in, half a word comes out. Between taking the last word of a beat and offering the beat passes
+    one clock, in which no word is taken until the beat is; results wait in a block RAM of :data:`RESULT_WORDS`, and
+    behind it the engine does.
     Those of the self-test pass the same registers, whole, one per clock.
 
     Members
@@ -103,11 +107,12 @@ class Bridge(Component):
         ]
         bits = Signal(32 * words)
         m.d.comb += bits.eq(Cat(beat.data, fill, beat.tid, beat.last, beat.user))
-        number = Signal(range(words))
+        halves = len(bits) // HALF_BITS
+        number = Signal(range(halves))
         m.d.comb += [
-            results.word.eq(Array(bits.word_select(index, 32) for index in range(words))[number]),
+            results.half.eq(Array(bits.word_select(index, HALF_BITS) for index in range(halves))[number]),
             results.put.eq(self.beat.valid & results.room),
-            self.beat.ready.eq(results.room & (number == words - 1)),
+            self.beat.ready.eq(results.room & (number == halves - 1)),
         ]
         with m.If(results.put):
             m.d.sync += number.eq(number + 1)
@@ -149,43 +154,52 @@ class Results(Component):
 
     Members
     -------
-    put, word : In
-        Stores a word. Not without ``room``.
+    put, half : In
+        Stores half a word, the lower half of each first. Not without ``room``.
     room : Out
         There is a place.
     words : Out(stream)
-        The words, in order.
+        The words, in order, each once both halves are there.
     """
 
     def __init__(self):
-        super().__init__({"put": In(1), "word": In(32), "room": Out(1), "words": Out(stream.Signature(32))})
+        super().__init__(
+            {"put": In(1), "half": In(HALF_BITS), "room": Out(1), "words": Out(stream.Signature(2 * HALF_BITS))}
+        )
 
     def elaborate(self, platform) -> Module:  # noqa: D102
         m = Module()
-        m.submodules.memory = memory = BlockRam(width=32, depth=RESULT_WORDS, name="results")
+        m.submodules.memory = memory = BlockRam(width=HALF_BITS, depth=2 * RESULT_WORDS, name="results")
         bits = len(memory.address)
         # The bit above the address tells an empty memory from a full one.
         written = Signal(bits + 1)
         read = Signal(bits + 1)
         empty = Signal()
+        there = Signal()
+        onward = Signal()
+        low = Signal(HALF_BITS, reset_less=True)
         wait = Signal(range(memory.latency + 1), init=memory.latency)
         m.d.comb += [
             empty.eq(written == read),
             self.room.eq((written ^ read) != 1 << bits),
             memory.write_enable.eq(self.put),
             memory.write_address.eq(written[:bits]),
-            memory.write_data.eq(self.word),
+            memory.write_data.eq(self.half),
             memory.address.eq(read[:bits]),
-            self.words.payload.eq(memory.data),
-            self.words.valid.eq(wait == 0),
+            there.eq(wait == 0),
+            self.words.payload.eq(Cat(low, memory.data)),
+            self.words.valid.eq(there & read[0]),
+            onward.eq(there & (~read[0] | self.words.ready)),
         ]
         with m.If(self.put):
             m.d.sync += written.eq(written + 1)
-        # A word is read again until it is there: in the clock in which it is written it must not count.
-        with m.If(empty | (self.words.valid & self.words.ready)):
+        # A half is read again until it is there: in the clock in which it is written it must not count.
+        with m.If(empty | onward):
             m.d.sync += wait.eq(wait.init)
-        with m.Elif(wait != 0):
+        with m.Elif(~there):
             m.d.sync += wait.eq(wait - 1)
-        with m.If(self.words.valid & self.words.ready):
+        with m.If(onward):
             m.d.sync += read.eq(read + 1)
+            with m.If(~read[0]):
+                m.d.sync += low.eq(memory.data)
         return m
