@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from itertools import takewhile
 from pathlib import Path
 
 from ..errors import BuildError
@@ -13,6 +14,9 @@ TIMEOUT = 3600
 _FATAL = re.compile(
     r"Driver-driver conflict|multiple conflicting drivers|(?<!No )latch inferred|found logic loop", re.IGNORECASE
 )
+_UNDRIVEN = re.compile(r"is used but has no driver")
+_MOST_LINES = 8
+"""So many lines of what a problem is made of are repeated in a message; the log has all."""
 
 
 class SynthesisError(BuildError):
@@ -33,9 +37,20 @@ def run_yosys(folder: Path, files: Mapping[str, str], script: str, *, timeout: f
         (folder / name).write_text(text, encoding="utf-8")
     (folder / "script.ys").write_text(script, encoding="utf-8")
     code, log = tools.run(tools.YOSYS, ["script.ys"], folder, timeout=timeout)
-    if fatal := _FATAL.search(log):
-        line = log[log.rfind("\n", 0, fatal.start()) + 1 :].split("\n", 1)[0]
-        raise SynthesisError(f"Yosys reports: {line.strip()}", log)
+    # What has no driver is for `check -assert` to judge, whose own message only counts.
+    if fatal := _FATAL.search(log) or (_UNDRIVEN.search(log) if code else None):
+        raise SynthesisError(f"Yosys reports: {_problem(log, fatal.start())}", log)
     if code:
         raise SynthesisError(str(tools.failure(tools.YOSYS, code, log)), log)
     return log
+
+
+def _problem(log: str, place: int) -> str:
+    """The line of ``log`` at ``place``, and where it ends in a colon the indented ones that say what it is about."""
+    lines = log[log.rfind("\n", 0, place) + 1 :].split("\n")
+    said = [lines[0].strip()]
+    if said[0].endswith(":"):
+        about = list(takewhile(lambda line: line.startswith("  "), lines[1:]))
+        said += [line.strip() for line in about[:_MOST_LINES]]
+        said += ["..."] if len(about) > _MOST_LINES else []
+    return f"{said[0]} {'; '.join(said[1:])}".strip(" .")

@@ -43,8 +43,15 @@ def test_a_result_that_something_else_reads_stays_outside():
     ("body", "message"),
     [
         ("always @* if (e) p[0] = a[0];", "latch|Latch"),
-        ("wire w; assign w = a[0]; assign w = b[0]; always @(posedge clk) p <= w;", "onflict|problems"),
-        ("wire w; always @(posedge clk) p <= w;", "problems"),
+        (
+            "wire w; assign w = a[0]; assign w = b[0]; always @(posedge clk) p <= w;",
+            r"conflicting drivers for ropewalk\..*: module input [ab]\[0\]; module input [ab]\[0\]$",
+        ),
+        ("wire nobody; always @(posedge clk) p <= nobody;", r"Wire ropewalk\.\\nobody is used but has no driver"),
+        (
+            "wire one, other; assign one = other ^ a[0], other = one & b[0]; always @(posedge clk) p <= one;",
+            r"found logic loop in module ropewalk: .*wire \\(one|other)",
+        ),
         (
             "reg [17:0] m [0:63]; always @(posedge clk) begin if (e) m[a] <= b; if (a[7]) m[b] <= a; end\n"
             "always @* p = m[a[5:0]] ^ m[b[5:0]];",
