@@ -8,6 +8,7 @@ from ropewalk.boards.build import check_primitives
 from ropewalk.boards.registry import Board
 from ropewalk.boards.unit import Unit
 from ropewalk.design import Design
+from ropewalk.design_checks import CLOCKS_PER_PAIR
 from ropewalk.emit.folder import load_design
 from ropewalk.errors import InputError
 from ropewalk_sim.board.signature import expected_signature
@@ -44,6 +45,8 @@ def smaller(folder: Path, larger: Sequence[str]) -> str:
     if isinstance(design, Design):
         if design.lanes > 1:
             options.append("--lanes 1")
+        if design.source == "synth" and design.clocks_per_pair < CLOCKS_PER_PAIR[-1]:
+            options.append(f"--clocks-per-pair {CLOCKS_PER_PAIR[-1]}")
         if design.registers:
             options.append("--no-registers")
         if design.slots > len(design.variants):

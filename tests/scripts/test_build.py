@@ -138,7 +138,7 @@ def test_a_board_that_is_too_small_is_said_to_be(ropewalk, design):
     assert (done.code, done.out) == (1, "")
     said = done.err.splitlines()[-1]
     assert re.search(r"ICE40UP5K-SG48 has no room for it: it takes .*\d+ of 8 multipliers \(dsp\)", said)
-    assert "; generate it smaller: --lanes 1, --no-registers, --slots 1; what the tools printed is in " in said
+    assert "; generate it smaller: --lanes 1, --clocks-per-pair 8, --no-registers, --slots 1; what the tools" in said
     assert not (design / "build").exists()
     assert "== synthesis" in (design / "build-failed.log").read_text()
 
