@@ -189,7 +189,7 @@ def test_new_results_replace_those_of_the_same_row_only():
 
 
 def test_pages_change_between_their_markers_only(tmp_path):
-    page = f"before\n{store.BEGIN.format('area')}old\n{store.END.format('area')}after\n"
+    page = f"before\n{store.BEGIN.format('area', 'bench_area')}old\n{store.END.format('area')}after\n"
     changed = store.replaced(page, "area", "new\n")
     assert changed.startswith("before\n") and changed.endswith("after\n") and "old" not in changed
     assert store.replaced(changed, "area", "new\n") == changed
@@ -199,7 +199,7 @@ def test_pages_change_between_their_markers_only(tmp_path):
 
 def test_saving_writes_results_pages_and_chart(tmp_path):
     (tmp_path / "docs").mkdir()
-    page = f"# page\n\n{store.BEGIN.format('area')}{store.END.format('area')}"
+    page = f"# page\n\n{store.BEGIN.format('area', 'bench_area')}{store.END.format('area')}"
     for name in ("README.md", "docs/area.md"):
         (tmp_path / name).write_text(page)
     store.save([AREA], tmp_path)

@@ -14,7 +14,7 @@ from .rows import ROWS
 from .tables import opening_part, whole_part
 
 ROOT = Path(__file__).parents[3]
-BEGIN, END = "<!-- {} begins: scripts/bench_area --save writes it -->\n", "<!-- {} ends -->\n"
+BEGIN, END = "<!-- {} begins: scripts/{} --save writes it -->\n", "<!-- {} ends -->\n"
 
 
 def results_path(root: Path = ROOT) -> Path:
@@ -59,9 +59,9 @@ def pages(areas: list[Area], root: Path = ROOT) -> dict[Path, str]:
     return {path: replaced(path.read_text(encoding="utf-8"), name, text) for path, (name, text) in parts.items()}
 
 
-def replaced(page: str, name: str, text: str) -> str:
-    """``page`` with ``text`` between the markers ``name``."""
-    begin, end = BEGIN.format(name), END.format(name)
+def replaced(page: str, name: str, text: str, *, script: str = "bench_area") -> str:
+    """``page`` with ``text`` between the markers ``name``, of which the first names the script that writes it."""
+    begin, end = BEGIN.format(name, script), END.format(name)
     if page.count(begin) != 1 or page.count(end) != 1:
         raise InputError(f"the page must have one line {begin.strip()!r} and one {end.strip()!r}")
     before, rest = page.split(begin)
