@@ -27,6 +27,7 @@ SMALL = ["--lanes", "1", "--slots", "1", "--no-registers", "--input-pairing", "i
          "--output-pairing", "interleaved"]  # fmt: skip
 DESIGNS = {
     "tang-nano-9k": [*GEMMA, "--only", "full_attention", *SMALL],
+    "tang-primer-20k": [*GEMMA, "--lanes", "1"],
     "icebreaker": ["llama-3.1-8b", *SMALL, "--clocks-per-pair", "8"],
 }
 """What `generate` is asked for, beside the family of the part, where it is not the engine of four lanes."""
