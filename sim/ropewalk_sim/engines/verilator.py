@@ -258,7 +258,8 @@ class _Bench:
 
     def beats_out(self) -> BeatsOut:
         """What came out so far, not copied."""
-        return BeatsOut(*(array[: self.run.given] for array in self._out), self._clocks)
+        words, tid, last, user = (array[: self.run.given] for array in self._out)
+        return BeatsOut(words, tid, last, user, self._clocks)
 
     def output(self, before: StreamOutput | None) -> StreamOutput:
         """What came out so far."""
