@@ -3,8 +3,9 @@
 // Compiled together with Verilator's C++ of one design into a shared library, and called through ctypes by
 // verilator.py, whose class Run mirrors the struct Run below field by field.
 //
-// Per clock: the three sources and sinks decide, the logic settles with the clock low, transfers are sampled, the
-// clock rises. A source keeps valid and payload until they are taken; a sink is ready at random.
+// Per clock: the three sources and sinks decide, the clock rises, with which their decisions take effect (a register
+// stands before each input, clocked.py), the logic settles, transfers are sampled. A source keeps valid and payload until
+// they are taken; a sink is ready at random.
 
 #include <cstdint>
 #include <cstring>
@@ -131,6 +132,8 @@ struct Bench {
     Vropewalk top{&context};
     std::string message;
     bool held = false;          // the output was offered and not taken in the clock before
+    bool fresh = true;          // no edge yet: everything is as in reset
+    bool resetting = false;     // the next edge is the last one in reset
     uint32_t words[DATA_WORDS], held_words[DATA_WORDS];
     uint32_t keep[KEEP_WORDS + 1] = {}, held_keep[KEEP_WORDS + 1] = {};
     uint8_t tid, last, user, held_tid, held_last, held_user;
@@ -153,20 +156,31 @@ struct Bench {
         top.s_axil_bready = 0;
         top.s_axil_rready = 0;
         held = false;
-        top.eval();  // with the clock low, or the next edge is none
-        for (int64_t clock = 0; clock < clocks; ++clock) {
+        if (!fresh) edge();  // the end of the clock before
+        for (int64_t clock = 1; clock < clocks; ++clock) {
             edge();
-            top.eval();
             if (top.m_axis_tvalid) return VALID_IN_RESET;
         }
         top.aresetn = 1;
+        fresh = false;
+        resetting = true;
         return RUNNING;
     }
 
+    // The end of a clock, and the next one settled: with what was set for it.
     void edge() {
         top.aclk = 1;
         top.eval();
         top.aclk = 0;
+        top.eval();
+    }
+
+    // The same where the clock before may have been the last one in reset, which leaves nothing valid.
+    Status next() {
+        edge();
+        const bool wrong = resetting && top.m_axis_tvalid;
+        resetting = false;
+        return wrong ? VALID_IN_RESET : RUNNING;
     }
 
     Status step(Run& run, int64_t clocks) {
@@ -186,10 +200,8 @@ struct Bench {
         top.m_axis_tready = 1;
         held = false;
         ask(top, run.host, INT64_MAX);
-        top.eval();
-        const Status status = answered(top, run.host, -1);
-        edge();
-        return status;
+        if (const Status status = next()) return status;
+        return answered(top, run.host, -1);
     }
 
     Status clock(Run& run) {
@@ -207,7 +219,7 @@ struct Bench {
         top.s_axis_token_tvalid = run.token.offered;
         top.s_axis_tvalid = run.data.offered;
         top.m_axis_tready = ready;
-        top.eval();
+        if (const Status status = next()) return status;
 
         const int64_t before = run.token.taken + run.data.taken + run.given;
         const bool data_taken = run.data.offered && top.s_axis_tready;
@@ -217,7 +229,6 @@ struct Bench {
         Status status = output(run, ready);
         if (status == RUNNING) status = answered(top, run.host, run.clock);
         if (status != RUNNING) return status;
-        edge();
 
         const bool moved = run.token.taken + run.data.taken + run.given != before;
         const bool waiting = run.host.done < run.host.count || run.clock < run.output_start || (run.clock < run.token.start && run.token.beats) ||

