@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 from ropewalk.errors import InputError
-from ropewalk_sim import Simulator, simulator
+from ropewalk_sim import Model, Simulator, token_engine, token_model
 from ropewalk_sim.beats import StreamInput
 from ropewalk_sim.engines.model import ModelEngine
 from ropewalk_sim.errors import EngineError
 from ropewalk_sim.stream import pack_run, unpack_run
+from ropewalk_sim.token_words import token_words
 
 TOKENS = 40
 
@@ -45,23 +46,44 @@ def assert_same(result, expected):
 @pytest.mark.parametrize(
     "name", ["one-lane", "two-lanes-partial", "table-four-lanes", "half-odd-values", "interleaved-to-half", "paired"]
 )
-def test_it_gives_what_the_model_gives(name, design_folder):
+def test_it_gives_what_the_streams_give(name, design_folder):
+    """The compiled Verilog, and the model of whole tokens, give what the model of streams does."""
     folder = design_folder(name)
-    simulator = Simulator(folder)
-    arrays = arrays_for(simulator.design)
-    result = simulator.run(**arrays)
-    assert_same(result, by_the_model(folder, arrays))
+    one = Simulator(folder)
+    arrays = arrays_for(one.design)
+    expected = by_the_model(folder, arrays)
+    result = one.run(**arrays)
+    assert_same(result, expected)
     assert 0 < result.error.sum() < TOKENS
-    assert result.beats == TOKENS * simulator.design.beats_per_token
+    assert result.beats == TOKENS * one.design.beats_per_token
     assert result.clocks >= result.beats and result.seconds > 0
     assert result.beats_per_second == result.beats / result.seconds
+    model = Model(folder).run(**arrays)
+    assert_same(model, expected)
+    assert (model.beats, model.clocks) == (result.beats, 0)
+
+
+@pytest.mark.parametrize(
+    "name", ["four-lanes", "no-registers", "table", "half", "half-to-interleaved", "eight-clocks", "paired"]
+)
+def test_the_model_of_tokens_is_that_of_streams(name, design_folder, monkeypatch):
+    folder = design_folder(name)
+    monkeypatch.setattr(token_engine, "PIECE_BEATS", 1000)
+    monkeypatch.setattr(token_model, "BLOCK_PAIRS", 100)
+    arrays = arrays_for(Model(folder).design, 200)
+    told = []
+    result = Model(Model(folder).design).run(**arrays, progress=lambda done, of: told.append((done, of)))
+    assert_same(result, by_the_model(folder, arrays))
+    assert told[-1] == (result.beats, result.beats)
+    one_slot = arrays | {"variant": np.ones(200, int)}
+    assert_same(Model(folder).run(**one_slot), by_the_model(folder, one_slot))
 
 
 @pytest.mark.parametrize("threads", [1, 3])
 def test_pieces_and_threads_change_nothing(threads, design_folder, monkeypatch):
     folder = design_folder("interleaved-to-half")
     whole = by_the_model(folder, arrays_for(Simulator(folder).design))
-    monkeypatch.setattr(simulator, "PIECE_BEATS", 50)
+    monkeypatch.setattr(token_engine, "PIECE_BEATS", 50)
     pieces = []
     told = []
     one = Simulator(folder, threads=threads)
@@ -202,7 +224,7 @@ def test_it_is_what_the_engine_of_run_gives(design_folder):
     one = Simulator(design_folder("half-odd-values"))
     arrays = arrays_for(one.design)
     stream: StreamInput = pack_run(one.design, arrays).stream
-    job = simulator.token_words(one.design, **arrays)
+    job = token_words(one.design, **arrays)
     beats = job.pack(slice(0, job.tokens))
     np.testing.assert_array_equal(beats.descriptors, stream.descriptors)
     np.testing.assert_array_equal(beats.tid, stream.tid)
