@@ -22,7 +22,7 @@ from typing import Any
 import click
 import numpy as np
 from ropewalk.design import Design
-from ropewalk.emit.folder import write_design_folder
+from ropewalk.emit.folder import load_rotary, write_design_folder
 from ropewalk.errors import InputError
 from ropewalk.geometry import only_rotary
 from ropewalk.models import read_model
@@ -113,10 +113,10 @@ def first_of(arrays: Mapping[str, np.ndarray], tokens: int) -> Arrays:
 
 def by_streams(name: str, folder: Path) -> Callable[[Arrays], Arrays]:
     """A run of the engine ``name``, arrays in and arrays out."""
-    engine = ENGINES[name](folder)
+    engine, design = ENGINES[name](folder), load_rotary(folder)
 
     def run(arrays: Arrays) -> Arrays:
-        packed = pack_run(engine.design, arrays)
+        packed = pack_run(design, arrays)
         return unpack_run(packed, engine.run(packed.stream, script=packed.script))
 
     return run
@@ -126,7 +126,7 @@ def by_tokens(engine: TokenEngine) -> Callable[[Arrays], Arrays]:
     """The same of what takes whole tokens."""
 
     def run(arrays: Arrays) -> Arrays:
-        result = engine.run(**arrays)
+        result = engine.run(q=arrays["q"], k=arrays["k"], position=arrays["position"], variant=arrays["variant"])
         return {name: array for name in ("q", "k", "error") if (array := getattr(result, name)) is not None}
 
     return run
@@ -299,8 +299,8 @@ def _show_speeds(model: str, design: Design, speeds: list[Speed]) -> None:
         )  # fmt: skip
     show_table(shown)
     click.echo(
-        f"{model}: {design.lanes} lanes of {design.data_width} bits, {design.beats_per_token} beats a token; from arrays "
-        f"of integers to arrays of integers."
+        f"{model}: {design.lanes} lanes of {design.data_width} bits, {design.beats_per_token} beats a token; from "
+        f"arrays of integers to arrays of integers."
     )
 
 

@@ -8,13 +8,19 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .engines.waveform import Waveform
     from .simulator import Simulator
     from .token_engine import SimulatorResult
     from .token_model import Model
 
-_MODULES = {"Model": "token_model", "Simulator": "simulator", "SimulatorResult": "token_engine"}
+_MODULES = {
+    "Model": "token_model",
+    "Simulator": "simulator",
+    "SimulatorResult": "token_engine",
+    "Waveform": "engines.waveform",
+}
 
-__all__ = ["Model", "Simulator", "SimulatorResult"]
+__all__ = ["Model", "Simulator", "SimulatorResult", "Waveform"]
 
 
 def __getattr__(name: str) -> Any:

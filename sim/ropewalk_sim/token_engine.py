@@ -82,6 +82,12 @@ class TokenEngine:
         """Turn a stretch of the tokens of ``job``, write them into their places of ``into``, and give the clocks."""
         raise NotImplementedError
 
+    def _pieces(self, job: TokenWords) -> list[slice]:
+        """Stretches of about the same length, as many for each thread, of about :data:`PIECE_BEATS` beats at most."""
+        rounds = -(-job.tokens * job.beats_per_token // (PIECE_BEATS * self._threads))
+        size = max(1, -(-job.tokens // (max(1, rounds) * self._threads)))
+        return [slice(first, min(first + size, job.tokens)) for first in range(0, job.tokens, size)]
+
     def run(
         self,
         *,
@@ -121,9 +127,9 @@ class TokenEngine:
         """
         job = token_words(self._design, q=q, k=k, v=v, position=position, variant=variant, inverse=inverse)
         if self._threads == 1:
-            return self._run(job, map, 1, progress)
+            return self._run(job, map, self._pieces(job), progress)
         with ThreadPoolExecutor(self._threads) as pool:
-            return self._run(job, pool.map, self._threads, progress)
+            return self._run(job, pool.map, self._pieces(job), progress)
 
     def run_many(self, inputs: Iterable[Mapping[str, Any]]) -> list[SimulatorResult]:
         """Run independent streams, as many at once as there are threads; the results in the order of ``inputs``.
@@ -153,10 +159,11 @@ class TokenEngine:
     def _run_one(self, given: Mapping[str, Any]) -> SimulatorResult:
         arrays = dict(given)
         progress = arrays.pop("progress", None)
-        return self._run(token_words(self._design, **arrays), map, 1, progress)
+        job = token_words(self._design, **arrays)
+        return self._run(job, map, self._pieces(job), progress)
 
     def _run(
-        self, job: TokenWords, mapped: Callable[..., Iterable[int]], threads: int, progress: Progress | None
+        self, job: TokenWords, mapped: Callable[..., Iterable[int]], pieces: list[slice], progress: Progress | None
     ) -> SimulatorResult:
         started = perf_counter()
         into: dict[str, NDArray[Any]] = {name: np.empty(array.shape, np.int32) for name, array in job.elements.items()}
@@ -167,7 +174,7 @@ class TokenEngine:
         def run_piece(tokens: slice) -> int:
             return self._turn(job, tokens, into, tell.part(tokens))
 
-        clocks = sum(mapped(run_piece, _pieces(job, threads)))
+        clocks = sum(mapped(run_piece, pieces))
         return SimulatorResult(
             **{name: into.get(name) for name in NAMES},
             error=into["error"],
@@ -175,13 +182,6 @@ class TokenEngine:
             clocks=clocks,
             seconds=perf_counter() - started,
         )
-
-
-def _pieces(job: TokenWords, threads: int) -> list[slice]:
-    """Stretches of about the same length, as many for each thread, of about :data:`PIECE_BEATS` beats at most."""
-    rounds = -(-job.tokens * job.beats_per_token // (PIECE_BEATS * threads))
-    size = max(1, -(-job.tokens // (max(1, rounds) * threads)))
-    return [slice(first, min(first + size, job.tokens)) for first in range(0, job.tokens, size)]
 
 
 class _Sum:

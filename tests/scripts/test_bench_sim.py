@@ -99,7 +99,7 @@ def test_the_tables(monkeypatch):
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
-    [(["--model", "no-such"], "no-such"), (["--lanes", "3"], "lanes"), (["--model", "bloom"], "alibi")],
+    [(["--model", "no-such"], "no-such"), (["--lanes", "3"], "lanes"), (["--model", "bloom-176b"], "alibi")],
 )
 def test_bad_input_is_a_sentence(arguments, message):
     result = CliRunner().invoke(bench_sim.main, arguments)

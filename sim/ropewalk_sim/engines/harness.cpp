@@ -17,6 +17,13 @@
 #include "Vropewalk.h"
 #include "register_port.h"
 #include "verilated.h"
+#if VM_TRACE_FST
+#include "verilated_fst_c.h"
+using Trace = VerilatedFstC;
+#elif VM_TRACE_VCD
+#include "verilated_vcd_c.h"
+using Trace = VerilatedVcdC;
+#endif
 
 // Verilator reports an unreadable ROM file as a warning and goes on with an empty ROM, and a fatal error by abort().
 // Both become an error of the run.
@@ -134,6 +141,10 @@ struct Bench {
     bool held = false;          // the output was offered and not taken in the clock before
     bool fresh = true;          // no edge yet: everything is as in reset
     bool resetting = false;     // the next edge is the last one in reset
+#if VM_TRACE
+    Trace trace;
+    int64_t trace_first = 0, trace_end = 0;  // the clocks that are written
+#endif
     uint32_t words[DATA_WORDS], held_words[DATA_WORDS];
     uint32_t keep[KEEP_WORDS + 1] = {}, held_keep[KEEP_WORDS + 1] = {};
     uint8_t tid, last, user, held_tid, held_last, held_user;
@@ -143,7 +154,12 @@ struct Bench {
         context.randReset(2);
         context.randSeed(seed);
     }
-    ~Bench() { top.final(); }
+    ~Bench() {
+        top.final();
+#if VM_TRACE
+        trace.close();
+#endif
+    }
 
     Status reset(int64_t clocks) {
         top.aresetn = 0;
@@ -168,16 +184,40 @@ struct Bench {
     }
 
     // The end of a clock, and the next one settled: with what was set for it.
-    void edge() {
+    void edge(int64_t clock = -1) {
         top.aclk = 1;
         top.eval();
+        write(clock, 0);
         top.aclk = 0;
         top.eval();
+        write(clock, 5);
     }
 
+#if VM_TRACE
+    Status trace_into(const char* path, int64_t first, int64_t clocks) {
+        context.traceEverOn(true);
+        top.trace(&trace, 99);
+        trace.set_time_unit("1ns");
+        trace.set_time_resolution("1ns");
+        trace.open(path);
+        if (!trace.isOpen()) {
+            message = "the file cannot be written";
+            return BROKEN;
+        }
+        trace_first = first;
+        trace_end = first + clocks;
+        return RUNNING;
+    }
+    void write(int64_t clock, int64_t after) {
+        if (clock >= trace_first && clock < trace_end) trace.dump(static_cast<uint64_t>(10 * clock + after));
+    }
+#else
+    void write(int64_t, int64_t) {}
+#endif
+
     // The same where the clock before may have been the last one in reset, which leaves nothing valid.
-    Status next() {
-        edge();
+    Status next(int64_t clock = -1) {
+        edge(clock);
         const bool wrong = resetting && top.m_axis_tvalid;
         resetting = false;
         return wrong ? VALID_IN_RESET : RUNNING;
@@ -219,7 +259,7 @@ struct Bench {
         top.s_axis_token_tvalid = run.token.offered;
         top.s_axis_tvalid = run.data.offered;
         top.m_axis_tready = ready;
-        if (const Status status = next()) return status;
+        if (const Status status = next(run.clock)) return status;
 
         const int64_t before = run.token.taken + run.data.taken + run.given;
         const bool data_taken = run.data.offered && top.s_axis_tready;
@@ -306,6 +346,11 @@ EXPORT int32_t rw_start(Bench* bench) {
         return RUNNING;
     });
 }
+#if VM_TRACE
+EXPORT int32_t rw_trace(Bench* bench, const char* path, int64_t first, int64_t clocks) {
+    return guarded(bench, [&]() { return bench->trace_into(path, first, clocks); });
+}
+#endif
 EXPORT int32_t rw_reset(Bench* bench, int64_t clocks) {
     return guarded(bench, [&]() { return bench->reset(clocks); });
 }

@@ -34,6 +34,9 @@ COMPILE = ("-std=gnu++17", "-fPIC", "-fvisibility=hidden", "-fno-gnu-unique", "-
 USER_HOOKS = ("-DVL_USER_FATAL", "-DVL_USER_STOP", "-DVL_USER_WARN")
 RUNTIME = ("verilated.cpp", "verilated_threads.cpp")
 
+FST = Path(__file__).with_name("fst")
+"""Stands in for the headers of liblz4 and zlib, which Verilator's writer of FST files includes."""
+
 # The current directory belongs to the whole process; the ROM files are found through it.
 _directory_lock = threading.Lock()
 
@@ -56,6 +59,8 @@ def load_library(path: Path) -> ctypes.CDLL:
         getattr(library, name).argtypes = [ctypes.c_void_p]
     library.rw_reset.argtypes = [ctypes.c_void_p, ctypes.c_int64]
     library.rw_step.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64]
+    if hasattr(library, "rw_trace"):
+        library.rw_trace.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int64, ctypes.c_int64]
     return library
 
 
@@ -72,13 +77,22 @@ def current_directory(folder: Path) -> Iterator[None]:
             os.close(here)
 
 
-def build_library(folder: Path) -> Path:
-    """The compiled library of the Verilog in ``folder``, from the cache or built now."""
-    verilog, level = read_verilog(folder), optimisation(folder)
+def build_library(folder: Path, waveform: str | None = None) -> Path:
+    """The compiled library of the Verilog in ``folder``, from the cache or built now.
+
+    With ``waveform``, ``vcd`` or ``fst``, one that can write such files, which is another build and slower.
+    """
+    verilog = read_verilog(folder)
+    level = optimisation(folder) if waveform is None else "-O0"  # what writes signals is much, and seldom run
     around = clocked(verilog.decode(errors="replace")).encode()
     tools = (verilator_version(), compiler_version(), *VERILATE, *COMPILE, *USER_HOOKS)
     include = verilator_root() / "include"
     flags = (*COMPILE, *USER_HOOKS, f"-I{include}", f"-I{include / 'vltstd'}")
+    headers = sorted(FST.iterdir()) if waveform == "fst" else []
+    traced, writers = [], []
+    if waveform:
+        traced = ["-DVM_TRACE=1", f"-DVM_TRACE_{waveform.upper()}=1", f"-I{FST}"]
+        writers = [f"verilated_{waveform}_c.cpp"]
 
     def build_runtime(target: Path) -> None:
         for name in RUNTIME:
@@ -87,16 +101,19 @@ def build_library(folder: Path) -> Path:
 
     def build(target: Path) -> None:
         (target / "ropewalk.v").write_bytes(verilog + around)
-        run_tool("verilator", [verilator_root() / "bin" / "verilator_bin", *VERILATE, "--prefix", "Vropewalk",
+        tracing = [f"--trace-{waveform}"] if waveform else []
+        run_tool("verilator", [verilator_root() / "bin" / "verilator_bin", *VERILATE, *tracing, "--prefix", "Vropewalk",
                                "--Mdir", "cpp", "--top-module", CLOCKED, "ropewalk.v"], folder=target)  # fmt: skip
         runtime = cached("verilated", tools, build_runtime)
         sources = [*sorted((target / "cpp").glob("*.cpp")), HARNESS]
         unit = target / "unit.cpp"
         unit.write_text("".join(f'#include "{source}"\n' for source in sources))
-        run_tool("g++", [compiler(), level, *flags, f"-I{target / 'cpp'}", "-shared", unit,
+        run_tool("g++", [compiler(), level, *traced, *flags, f"-I{target / 'cpp'}", "-shared", unit,
+                         *(include / name for name in writers),
                          *(runtime / f"{name}.o" for name in RUNTIME), "-pthread", "-Wl,-Bsymbolic", "-o",
                          target / "ropewalk.so"], folder=target)  # fmt: skip
         shutil.rmtree(target / "cpp")
 
     parts = (*tools, level, HARNESS.read_bytes(), REGISTER_PORT.read_bytes(), verilog, around)
+    parts += (waveform or "", *(header.read_bytes() for header in headers))
     return cached("verilator", parts, build) / "ropewalk.so"

@@ -4,6 +4,7 @@ The clock loop is ``harness.cpp``; :mod:`.library` builds it, once per design, a
 """
 
 import ctypes
+import os
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
@@ -12,10 +13,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from ropewalk.design import Design
 from ropewalk.emit.folder import load_rotary
+from ropewalk.errors import InputError
 from ropewalk_sim.beats import Script, Stalls, StreamInput, StreamOutput
 from ropewalk_sim.engines import HANG_CLOCKS, Progress, quiet_clocks
 from ropewalk_sim.engines.library import build_library, current_directory, load_library
 from ropewalk_sim.engines.verilator_host import Host, access_table, answers_of, host_of
+from ropewalk_sim.engines.waveform import Waveform
 from ropewalk_sim.engines.wires import data_words, pack_words, unpack_words
 from ropewalk_sim.errors import EngineError
 from ropewalk_sim.registers import SILENCE_CLOCKS, Access
@@ -90,11 +93,11 @@ class VerilatorEngine:
     """The Verilog of ``folder``, compiled. See :class:`ropewalk_sim.engines.Engine`.
 
     The first run of a design compiles it, which takes some seconds; later ones, in other processes too, find it in
-    the cache.
+    the cache. With ``waveform``, each run writes that window of its clocks.
     """
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = Path(folder)
+    def __init__(self, folder: Path, *, waveform: Waveform | None = None) -> None:
+        self._folder, self._waveform = Path(folder), waveform
         self._design = load_rotary(self._folder)
 
     @property
@@ -108,7 +111,7 @@ class VerilatorEngine:
 
     @cached_property
     def _library(self) -> ctypes.CDLL:
-        library = load_library(build_library(self._folder))
+        library = load_library(build_library(self._folder, *((self._waveform.format,) if self._waveform else ())))
         found = (library.rw_data_words(), library.rw_token_words(), library.rw_run_bytes())
         wanted = (data_words(self._design), 1 + self._design.axes, ctypes.sizeof(_Run))
         if found != wanted:
@@ -178,12 +181,22 @@ class VerilatorEngine:
             self._check(handle, status, bench)
             if progress is not None:
                 progress(bench.run.data.taken, bench.run.data.beats)
+        if self._waveform is not None and bench.run.clock <= self._waveform.first_clock:
+            Path(self._waveform.path).unlink(missing_ok=True)
+            raise InputError(
+                f"the run took {bench.run.clock} clocks: there is no waveform of clocks {self._waveform.window}"
+            )
 
     def _start(self, handle: int) -> None:
         with current_directory(self._folder):
             status = self._library.rw_start(handle)
         if status == BROKEN:
             raise EngineError(f"verilator: {self._folder}: {self._message(handle)}")
+        if (waveform := self._waveform) is not None:
+            # Where the caller is, and not in the design's folder.
+            path = os.fsencode(Path(waveform.path).absolute())
+            if self._library.rw_trace(handle, path, waveform.first_clock, waveform.clocks) == BROKEN:
+                raise InputError(f"the waveform {waveform.path} cannot be written")
 
     def _check(self, handle: int, status: int, bench: "_Bench") -> None:
         if status == BROKEN:
