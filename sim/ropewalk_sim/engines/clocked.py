@@ -15,18 +15,27 @@ CLOCK = "aclk"
 
 
 class Port(NamedTuple):
-    """A port of the top: ``input`` or ``output``, its bits, its name."""
+    """A port of the top: ``input`` or ``output``, its range as it is declared (empty for one bit), its name."""
 
     direction: str
-    width: int
+    range: str
     name: str
+
+    @property
+    def width(self) -> int:
+        """Its bits, where the range ends at a plain number and at 0."""
+        return int(self.range[1:].partition(":")[0]) + 1 if self.range else 1
 
 
 def ports_of(verilog: str) -> list[Port]:
-    """The ports of the module ``ropewalk`` in ``verilog``; none where there is no such module."""
+    """The ports of the module ``ropewalk`` in ``verilog``, wherever they are declared; none without that module."""
     body = re.search(r"^module ropewalk\(.*?^endmodule", verilog, re.MULTILINE | re.DOTALL)
-    found = re.findall(r"^ *(input|output) (?:\[(\d+):0\] )?(\w+);", body[0], re.MULTILINE) if body else ()
-    return [Port(direction, int(high or 0) + 1, name) for direction, high, name in found]
+    if body is None:
+        return []
+    declared = re.sub(r"//.*", "", body[0])
+    return [
+        Port(*found) for found in re.findall(r"\b(input|output)\s+(?:wire\s+)?(\[[^\]]*\])?\s*(\w+)\s*[,;)]", declared)
+    ]
 
 
 def clocked(verilog: str) -> str:
@@ -42,9 +51,9 @@ def clocked(verilog: str) -> str:
     return "\n".join(
         [
             f"module {CLOCKED}(",
-            ",\n".join(f"    {direction} [{width - 1}:0] {name}" for direction, width, name in ports),
+            ",\n".join(f"    {direction} {bits} {name}" for direction, bits, name in ports),
             ");",
-            *(f"    reg [{width - 1}:0] {name}_held = 0;" for _, width, name in held),
+            *(f"    reg {bits} {name}_held = 0;" for _, bits, name in held),
             f"    always @(posedge {CLOCK}) begin",
             *(f"        {name}_held <= {name};" for _, _, name in held),
             "    end",

@@ -140,7 +140,6 @@ struct Bench {
     std::string message;
     bool held = false;          // the output was offered and not taken in the clock before
     bool fresh = true;          // no edge yet: everything is as in reset
-    bool resetting = false;     // the next edge is the last one in reset
 #if VM_TRACE
     Trace trace;
     int64_t trace_first = 0, trace_end = 0;  // the clocks that are written
@@ -177,9 +176,8 @@ struct Bench {
             edge();
             if (top.m_axis_tvalid) return VALID_IN_RESET;
         }
-        top.aresetn = 1;
+        top.aresetn = 1;  // with the next edge, which is the last one in reset
         fresh = false;
-        resetting = true;
         return RUNNING;
     }
 
@@ -215,13 +213,6 @@ struct Bench {
     void write(int64_t, int64_t) {}
 #endif
 
-    // The same where the clock before may have been the last one in reset, which leaves nothing valid.
-    Status next(int64_t clock = -1) {
-        edge(clock);
-        const bool wrong = resetting && top.m_axis_tvalid;
-        resetting = false;
-        return wrong ? VALID_IN_RESET : RUNNING;
-    }
 
     Status step(Run& run, int64_t clocks) {
         for (const int64_t end = run.clock + clocks; run.clock < end || run.host.done < run.host.before;) {
@@ -240,7 +231,7 @@ struct Bench {
         top.m_axis_tready = 1;
         held = false;
         ask(top, run.host, INT64_MAX);
-        if (const Status status = next()) return status;
+        edge();
         return answered(top, run.host, -1);
     }
 
@@ -259,7 +250,7 @@ struct Bench {
         top.s_axis_token_tvalid = run.token.offered;
         top.s_axis_tvalid = run.data.offered;
         top.m_axis_tready = ready;
-        if (const Status status = next(run.clock)) return status;
+        edge(run.clock);
 
         const int64_t before = run.token.taken + run.data.taken + run.given;
         const bool data_taken = run.data.offered && top.s_axis_tready;

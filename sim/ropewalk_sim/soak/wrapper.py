@@ -32,13 +32,13 @@ def wrapper(verilog: str) -> str:
     ports = ports_of(verilog)
     if not ports:
         raise EngineError("the emitted Verilog has no module ropewalk")
-    beat = next(width for _, width, name in ports if name == "m_axis_tdata")
+    beat = next(port.width for port in ports if port.name == "m_axis_tdata")
     state = ["aresetn", *(f"{name}{end}" for name in reversed(STATE.values()) for end in ("ready", "valid"))]
     return "\n".join(
         [
             "",
             f"module {TOP}(",
-            *(f"    {direction} [{width - 1}:0] {name}," for direction, width, name in ports),
+            *(f"    {direction} {bits} {name}," for direction, bits, name in ports),
             f"    output [{len(state) - 1}:0] watch_state,",
             f"    output [{beat + 8}:0] watch_data,",
             f"    output [{beat + 11}:0] watch_output",
