@@ -3,11 +3,16 @@
 from pathlib import Path
 
 import click
+from ropewalk.design import Design
 from ropewalk.emit.folder import load_design
+from ropewalk.errors import InputError
+from ropewalk.strict_json import show
+from ropewalk_sim.engines.waveform import CLOCKS, Waveform
 from ropewalk_sim.npz import check_target, load_npz, save_npz
 
 from .console import note
 from .schemes import scheme_of_design
+from .schemes.rotary import RotaryScheme
 
 EPILOG = """\b
 X.npz holds for a rotary engine:
@@ -57,15 +62,53 @@ Example:
     help="Value of one LSB.  [default: rotary, the smallest power of two at which no float can saturate; the others, "
     "2^-F, and no other]",
 )
-def run(folder: Path, source: Path, target: Path, engine: str, scale: float | None) -> None:
+@click.option(
+    "--waveform",
+    "wave",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write clocks of the run into FILE, a .vcd or .fst: of rotary engines, by --engine verilator.",
+)
+@click.option(
+    "--waveform-clocks",
+    "window",
+    metavar="FIRST:COUNT",
+    help=f"Which clocks FILE gets, counted from 0 after reset.  [default: 0:{CLOCKS}]",
+)
+def run(
+    folder: Path, source: Path, target: Path, engine: str, scale: float | None, wave: Path | None, window: str | None
+) -> None:
     """Stream the arrays of X.npz through the engine in DIR and write what comes out to Y.npz.
 
     DIR is a folder that `generate` wrote.
     """
     design = load_design(folder)
     check_target(target)
-    ran = scheme_of_design(design).run(design, folder, load_npz(source), engine=engine, scale=scale)
+    if (waveform := _waveform(wave, window)) is None:
+        ran = scheme_of_design(design).run(design, folder, load_npz(source), engine=engine, scale=scale)
+    elif isinstance(design, Design) and engine == "verilator":
+        arrays = load_npz(source)
+        ran = RotaryScheme().run(design, folder, arrays, engine=engine, scale=scale, waveform=waveform)
+    else:
+        raise InputError("--waveform is for rotary engines, run by --engine verilator")
     save_npz(target, ran.result)
     click.echo(f"{ran.sentence}; written to {target}")
+    if waveform is not None:
+        click.echo(f"clocks {waveform.window}, as far as the run went, written to {waveform.path}")
     for sentence in ran.notes:
         note(sentence)
+
+
+def _waveform(path: Path | None, window: str | None) -> Waveform | None:
+    """The waveform that the options ask for."""
+    if path is None:
+        if window is not None:
+            raise InputError("--waveform-clocks needs --waveform FILE")
+        return None
+    if window is None:
+        return Waveform(path=path)
+    first, _, count = window.partition(":")
+    # Not int(): it takes signs, spaces, underscores and the digits of other scripts.
+    if not all(part.isascii() and part.isdigit() and len(part) < 19 for part in (first, count)):
+        raise InputError(f"--waveform-clocks must be FIRST:COUNT, two numbers, not {show(window)}")
+    return Waveform(path=path, first_clock=int(first), clocks=int(count))

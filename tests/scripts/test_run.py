@@ -215,3 +215,35 @@ def test_the_smallest_floats_have_a_scale_of_their_own(run, arrays, factor):
     scale = float(found["scale"])
     assert scale >= 2.0**-1022 and math.frexp(scale)[0] == 0.5
     assert np.abs(found["q"][0] - tiny["q"][0]).max() <= scale / 2
+
+
+def test_a_waveform_of_some_clocks(run, ropewalk, engine, npz, arrays, tmp_path):
+    """What the file holds, tests/sim/engines/test_waveform.py says; here, that the options reach it."""
+    path = tmp_path / "one.vcd"
+    options = ("--waveform", path, "--waveform-clocks", "20:7")
+    found, result = run(arrays, *options, engine_name="verilator")
+    assert np.array_equal(found["q"], run(arrays)[0]["q"])
+    assert f"clocks 20 to 26, as far as the run went, written to {path}" in result.out
+    times = [int(line[1:]) for line in path.read_text().splitlines() if line.startswith("#")]
+    assert times == [10 * clock + half for clock in range(20, 27) for half in (0, 5)]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--waveform", "one.png"), "must end in .vcd or .fst, not 'one.png'"),
+        (("--waveform-clocks", "0:5"), "--waveform-clocks needs --waveform FILE"),
+        (("--waveform", "one.vcd", "--waveform-clocks", "5"), "must be FIRST:COUNT, two numbers, not '5'"),
+        (("--waveform", "one.vcd", "--waveform-clocks", "-1:5"), "must be FIRST:COUNT, two numbers, not '-1:5'"),
+        (("--waveform", "one.vcd", "--waveform-clocks", "0:0"), "clocks of a waveform must be an integer from 1 on"),
+        (("--waveform", "one.vcd", "--engine", "model"), "is for rotary engines, run by --engine verilator"),
+        (("--waveform", "one.vcd", "--waveform-clocks", "99999:5"), "there is no waveform of clocks 99999 to 100003"),
+        (("--waveform", "no/such/one.vcd"), "the waveform no/such/one.vcd cannot be written"),
+    ],
+)
+def test_waveforms_that_cannot_be(options, message, ropewalk, engine, npz, arrays, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    target = tmp_path / "Y.npz"
+    result = ropewalk("run", engine, "--input", npz(arrays), "--output", target, *options)
+    assert result.code == 2 and message in result.err and "Traceback" not in result.err
+    assert not target.exists() and not (tmp_path / "one.vcd").exists()

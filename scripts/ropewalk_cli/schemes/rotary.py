@@ -12,6 +12,8 @@ from ropewalk.family import default_coefficient_width
 from ropewalk.lanes import default_lanes
 from ropewalk.tables.slot_words import slot_crcs
 from ropewalk_sim.engines import ENGINES
+from ropewalk_sim.engines.verilator import VerilatorEngine
+from ropewalk_sim.engines.waveform import Waveform
 from ropewalk_sim.stream import StreamInput, StreamOutput, pack_run, unpack_run
 
 from ..console import progress
@@ -55,12 +57,20 @@ class RotaryScheme:
         return Made(design=design, summary=summary(design), notes=notes(design))
 
     def run(
-        self, design: Design, folder: Path, arrays: Mapping[str, np.ndarray], *, engine: str, scale: float | None
+        self,
+        design: Design,
+        folder: Path,
+        arrays: Mapping[str, np.ndarray],
+        *,
+        engine: str,
+        scale: float | None,
+        waveform: Waveform | None = None,
     ) -> Ran:
-        """Arrays through a rotary engine."""
+        """Arrays through a rotary engine; ``waveform`` is for the engine ``verilator``."""
         packed = pack_run(design, dict(arrays), scale)
+        opened = ENGINES[engine](folder) if waveform is None else VerilatorEngine(folder, waveform=waveform)
         with progress(f"running {engine}") as tell:
-            output = ENGINES[engine](folder).run(packed.stream, script=packed.script, progress=tell)
+            output = opened.run(packed.stream, script=packed.script, progress=tell)
         result = unpack_run(packed, output)
         errors = int(result["error"].sum())
         rate = f", {output.beats_per_clock:.2f} beats per clock" if output.beats_per_clock is not None else ""

@@ -2,13 +2,16 @@
 
 An entry is a folder named after the SHA-256 of everything that it was built from. It is built under another name
 and renamed when it is whole: two processes may build the same entry at once, and neither ever sees half of one.
-Nothing is removed; the folder can be deleted at any time.
+Entries are not removed; the folder can be deleted at any time. What a build that was killed has left is removed by a
+build of the same kind, a day later.
 """
 
+import contextlib
 import hashlib
 import os
 import shutil
 import tempfile
+import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -17,6 +20,10 @@ from ropewalk_sim.errors import EngineError
 
 VARIABLE = "ROPEWALK_CACHE"
 """The environment variable that names another folder for the cache."""
+
+
+LEFT_SECONDS = 24 * 3600
+"""The age from which on a folder that is being built is not: no build takes that long."""
 
 
 def cache_folder() -> Path:
@@ -40,6 +47,7 @@ def cached(kind: str, parts: Iterable[str | bytes], build: Callable[[Path], None
         return entry
     try:
         entry.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _sweep(kind, entry.parent)
         temporary = Path(tempfile.mkdtemp(prefix=f"{kind}-", suffix=".tmp", dir=entry.parent))
     except OSError as error:
         raise EngineError(
@@ -55,3 +63,11 @@ def cached(kind: str, parts: Iterable[str | bytes], build: Callable[[Path], None
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
     return entry
+
+
+def _sweep(kind: str, folder: Path) -> None:
+    """Remove what builds of ``kind`` that were killed have left."""
+    for left in folder.glob(f"{kind}-*.tmp"):
+        with contextlib.suppress(OSError):  # another process may be at it
+            if left.stat().st_mtime < time.time() - LEFT_SECONDS:
+                shutil.rmtree(left)

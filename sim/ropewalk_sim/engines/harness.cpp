@@ -3,8 +3,9 @@
 // Compiled together with Verilator's C++ of one design into a shared library, and called through ctypes by
 // verilator.py, whose class Run mirrors the struct Run below field by field.
 //
-// Per clock: the three sources and sinks decide, the logic settles with the clock low, transfers are sampled, the
-// clock rises. A source keeps valid and payload until they are taken; a sink is ready at random.
+// Per clock: the three sources and sinks decide, the clock rises, with which their decisions take effect (a register
+// stands before each input, clocked.py), the logic settles, transfers are sampled. A source keeps valid and payload until
+// they are taken; a sink is ready at random.
 
 #include <cstdint>
 #include <cstring>
@@ -16,6 +17,13 @@
 #include "Vropewalk.h"
 #include "register_port.h"
 #include "verilated.h"
+#if VM_TRACE_FST
+#include "verilated_fst_c.h"
+using Trace = VerilatedFstC;
+#elif VM_TRACE_VCD
+#include "verilated_vcd_c.h"
+using Trace = VerilatedVcdC;
+#endif
 
 // Verilator reports an unreadable ROM file as a warning and goes on with an empty ROM, and a fatal error by abort().
 // Both become an error of the run.
@@ -131,6 +139,11 @@ struct Bench {
     Vropewalk top{&context};
     std::string message;
     bool held = false;          // the output was offered and not taken in the clock before
+    bool fresh = true;          // no edge yet: everything is as in reset
+#if VM_TRACE
+    Trace trace;
+    int64_t trace_first = 0, trace_end = 0;  // the clocks that are written
+#endif
     uint32_t words[DATA_WORDS], held_words[DATA_WORDS];
     uint32_t keep[KEEP_WORDS + 1] = {}, held_keep[KEEP_WORDS + 1] = {};
     uint8_t tid, last, user, held_tid, held_last, held_user;
@@ -140,7 +153,12 @@ struct Bench {
         context.randReset(2);
         context.randSeed(seed);
     }
-    ~Bench() { top.final(); }
+    ~Bench() {
+        top.final();
+#if VM_TRACE
+        trace.close();
+#endif
+    }
 
     Status reset(int64_t clocks) {
         top.aresetn = 0;
@@ -153,21 +171,48 @@ struct Bench {
         top.s_axil_bready = 0;
         top.s_axil_rready = 0;
         held = false;
-        top.eval();  // with the clock low, or the next edge is none
-        for (int64_t clock = 0; clock < clocks; ++clock) {
+        if (!fresh) edge();  // the end of the clock before
+        for (int64_t clock = 1; clock < clocks; ++clock) {
             edge();
-            top.eval();
             if (top.m_axis_tvalid) return VALID_IN_RESET;
         }
-        top.aresetn = 1;
+        top.aresetn = 1;  // with the next edge, which is the last one in reset
+        fresh = false;
         return RUNNING;
     }
 
-    void edge() {
+    // The end of a clock, and the next one settled: with what was set for it.
+    void edge(int64_t clock = -1) {
         top.aclk = 1;
         top.eval();
+        write(clock, 0);
         top.aclk = 0;
+        top.eval();
+        write(clock, 5);
     }
+
+#if VM_TRACE
+    Status trace_into(const char* path, int64_t first, int64_t clocks) {
+        context.traceEverOn(true);
+        top.trace(&trace, 99);
+        trace.set_time_unit("1ns");
+        trace.set_time_resolution("1ns");
+        trace.open(path);
+        if (!trace.isOpen()) {
+            message = "the file cannot be written";
+            return BROKEN;
+        }
+        trace_first = first;
+        trace_end = first + clocks;
+        return RUNNING;
+    }
+    void write(int64_t clock, int64_t after) {
+        if (clock >= trace_first && clock < trace_end) trace.dump(static_cast<uint64_t>(10 * clock + after));
+    }
+#else
+    void write(int64_t, int64_t) {}
+#endif
+
 
     Status step(Run& run, int64_t clocks) {
         for (const int64_t end = run.clock + clocks; run.clock < end || run.host.done < run.host.before;) {
@@ -186,10 +231,8 @@ struct Bench {
         top.m_axis_tready = 1;
         held = false;
         ask(top, run.host, INT64_MAX);
-        top.eval();
-        const Status status = answered(top, run.host, -1);
         edge();
-        return status;
+        return answered(top, run.host, -1);
     }
 
     Status clock(Run& run) {
@@ -207,7 +250,7 @@ struct Bench {
         top.s_axis_token_tvalid = run.token.offered;
         top.s_axis_tvalid = run.data.offered;
         top.m_axis_tready = ready;
-        top.eval();
+        edge(run.clock);
 
         const int64_t before = run.token.taken + run.data.taken + run.given;
         const bool data_taken = run.data.offered && top.s_axis_tready;
@@ -217,7 +260,6 @@ struct Bench {
         Status status = output(run, ready);
         if (status == RUNNING) status = answered(top, run.host, run.clock);
         if (status != RUNNING) return status;
-        edge();
 
         const bool moved = run.token.taken + run.data.taken + run.given != before;
         const bool waiting = run.host.done < run.host.count || run.clock < run.output_start || (run.clock < run.token.start && run.token.beats) ||
@@ -295,6 +337,11 @@ EXPORT int32_t rw_start(Bench* bench) {
         return RUNNING;
     });
 }
+#if VM_TRACE
+EXPORT int32_t rw_trace(Bench* bench, const char* path, int64_t first, int64_t clocks) {
+    return guarded(bench, [&]() { return bench->trace_into(path, first, clocks); });
+}
+#endif
 EXPORT int32_t rw_reset(Bench* bench, int64_t clocks) {
     return guarded(bench, [&]() { return bench->reset(clocks); });
 }

@@ -4,9 +4,9 @@ It adds outputs and no logic: ``watch_state``, the valid (lower bit) and ready o
 ``aresetn``; ``watch_data`` and ``watch_output``, whole beats with TID, TLAST and TUSER above the data.
 """
 
-import re
 from typing import Any
 
+from ropewalk_sim.engines.clocked import ports_of
 from ropewalk_sim.errors import EngineError
 
 TOP = "soak_top"
@@ -29,20 +29,16 @@ def waits(state: Any, name: str) -> Any:
 
 def wrapper(verilog: str) -> str:
     """The Verilog of the module :data:`TOP` around the module ``ropewalk`` in ``verilog``."""
-    body = re.search(r"^module ropewalk\(.*?^endmodule", verilog, re.MULTILINE | re.DOTALL)
-    if body is None:
+    ports = ports_of(verilog)
+    if not ports:
         raise EngineError("the emitted Verilog has no module ropewalk")
-    ports = [
-        (direction, int(high or 0) + 1, name)
-        for direction, high, name in re.findall(r"^ *(input|output) (?:\[(\d+):0\] )?(\w+);", body[0], re.MULTILINE)
-    ]
-    beat = next(width for _, width, name in ports if name == "m_axis_tdata")
+    beat = next(port.width for port in ports if port.name == "m_axis_tdata")
     state = ["aresetn", *(f"{name}{end}" for name in reversed(STATE.values()) for end in ("ready", "valid"))]
     return "\n".join(
         [
             "",
             f"module {TOP}(",
-            *(f"    {direction} [{width - 1}:0] {name}," for direction, width, name in ports),
+            *(f"    {direction} {bits} {name}," for direction, bits, name in ports),
             f"    output [{len(state) - 1}:0] watch_state,",
             f"    output [{beat + 8}:0] watch_data,",
             f"    output [{beat + 11}:0] watch_output",

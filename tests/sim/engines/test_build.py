@@ -1,5 +1,8 @@
 """The cache of compiled simulators, and what is said when a tool is missing or fails."""
 
+import os
+import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -7,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from ropewalk.errors import InputError
+from ropewalk_sim import Simulator
 from ropewalk_sim.engines import ENGINES, open_engine, toolchain, verilator
 from ropewalk_sim.engines.cache import cache_folder, cached
 from ropewalk_sim.engines.cosim import IcarusEngine
@@ -189,3 +193,75 @@ def test_a_tool_never_outlives_its_caller(monkeypatch, tmp_path, ending):
     while child.exists() and child.read_text().rsplit(")", 1)[1].split()[0] != "Z":
         assert time.monotonic() < deadline
         time.sleep(0.01)
+
+
+BUILD = f"import sys; sys.path[:0] = {sys.path!r}; from pathlib import Path; from ropewalk_sim import Simulator; " + (
+    "one = Simulator(sys.argv[1]); result = one.run(q=[[[1] * 16] * 2], k=[[[2] * 16]], position=[0]); "
+    "print(result.q.tolist() == [[[1] * 16] * 2] and result.k.tolist() == [[[2] * 16]])"
+)
+
+
+def build_in_a_process(folder, **environment):
+    return subprocess.Popen(
+        [sys.executable, "-c", BUILD, str(folder)], env={**os.environ, **environment},
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+
+
+@pytest.mark.usefixtures("own_cache")
+def test_two_processes_build_the_same_design_at_once(design_folder):
+    """Both run what was built, one entry is left, and a third process builds nothing."""
+    folder = design_folder("one-lane")
+    both = [build_in_a_process(folder) for _ in range(2)]
+    outputs = [process.communicate(timeout=600) for process in both]
+    assert [(process.returncode, *output) for process, output in zip(both, outputs, strict=True)] == [
+        (0, "True\n", "")
+    ] * 2
+    kinds = sorted(path.name.split("-")[0] for path in cache_folder().iterdir())
+    assert kinds == ["verilated", "verilator"]
+    third = build_in_a_process(folder, PATH=os.defpath, CXX="g++")
+    assert third.communicate(timeout=60)[0] == "True\n"
+    assert sorted(path.name.split("-")[0] for path in cache_folder().iterdir()) == kinds
+
+
+@pytest.mark.usefixtures("own_cache")
+def test_a_build_that_was_killed_is_begun_again(tmp_path, design_folder):
+    """Killed in the middle of the compiler, without a chance to clean up."""
+    pid, compiler = tmp_path / "pid", tmp_path / "c++"
+    compiler.write_text(
+        f'#!/bin/sh\n[ "$1" = --version ] || [ -e {pid} ] || {{ echo $$ > {pid}.new; mv {pid}.new {pid}; '
+        f'exec sleep 300; }}\nexec {shutil.which("g++")} "$@"\n'
+    )
+    compiler.chmod(0o755)
+    folder = design_folder("one-lane")
+    process = build_in_a_process(folder, CXX=str(compiler))
+    deadline = time.monotonic() + 120
+    while not pid.exists():
+        assert process.poll() is None and time.monotonic() < deadline
+        time.sleep(0.05)
+    process.kill()
+    process.communicate()
+    os.kill(int(pid.read_text()), signal.SIGKILL)
+    left = sorted(cache_folder().iterdir())
+    assert left and all(path.suffix == ".tmp" for path in left)
+
+    again = build_in_a_process(folder, CXX=str(compiler))
+    assert again.communicate(timeout=600) == ("True\n", "") and again.returncode == 0
+    entries = [path for path in cache_folder().iterdir() if path.suffix != ".tmp"]
+    assert sorted(path.name.split("-")[0] for path in entries) == ["verilated", "verilator"]
+    assert all(path.exists() for path in left)  # it may have been another process's
+
+    for path in left:
+        os.utime(path, (0, 0))
+    cached("verilator", ["another"], lambda target: None)
+    cached("verilated", ["another"], lambda target: None)
+    assert not any(path.exists() for path in left) and all(path.exists() for path in entries)
+
+
+@pytest.mark.usefixtures("own_cache", "fresh_tools")
+def test_the_simulator_names_a_missing_compiler(monkeypatch, tmp_path, design_folder):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("CXX", raising=False)
+    with pytest.raises(EngineError, match=r"a C\+\+ compiler is missing: install g\+\+ \(Debian: apt install g\+\+\)"):
+        Simulator(design_folder("one-lane"))
+    assert not cache_folder().exists()
