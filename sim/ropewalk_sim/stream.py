@@ -99,7 +99,7 @@ def pack_run(design: Design, arrays: Mapping[str, np.ndarray], scale: float | No
             known = ", ".join([*dict.fromkeys([*wanted, "v"]), "position", "variant", "inverse"])
             raise InputError(f"the array {show(name)} is not known; these are: {known}")
     head_dim = design.geometry.head_dim
-    tokens = len(_positions(design, arrays))
+    tokens = len(given_positions(design, arrays))
     labels = {"q": "[tokens, query_heads, head_dim]", "k": "[tokens, key_heads, head_dim]",
               "v": "[tokens, value_heads, head_dim]"}  # fmt: skip
     elements = {
@@ -110,9 +110,9 @@ def pack_run(design: Design, arrays: Mapping[str, np.ndarray], scale: float | No
         mixed = ", ".join(f"{name} is {array.dtype}" for name, array in elements.items())
         raise InputError(f"the elements must all be integers or all be floats: {mixed}")
     floats = any(kinds.values())
-    position = check_range("position", _positions(design, arrays), 0, (1 << POSITION_BITS) - 1, "a position")
-    slot = _slots(design, arrays, tokens)
-    flags = INVERSE * _inverse(arrays, tokens)
+    position = check_range("position", given_positions(design, arrays), 0, (1 << POSITION_BITS) - 1, "a position")
+    slot = given_slots(design, arrays, tokens)
+    flags = INVERSE * given_inverse(arrays, tokens)
     scale = None if scale is None else check_scale(scale, design.data)
     saturated = 0
     if floats:
@@ -227,7 +227,7 @@ def _reordered(design: Design, words: np.ndarray, slot: np.ndarray, source: Layo
     return np.concatenate([moved_tokens(words[:, :rotated], design, slot, source, target), words[:, rotated:]], axis=1)
 
 
-def _positions(design: Design, arrays: Mapping[str, np.ndarray]) -> np.ndarray:
+def given_positions(design: Design, arrays: Mapping[str, np.ndarray]) -> np.ndarray:
     """The positions as they were given: one per token, or one per token and axis."""
     given = arrays.get("position")
     if not isinstance(given, np.ndarray) or given.ndim == 1:
@@ -240,7 +240,7 @@ def _positions(design: Design, arrays: Mapping[str, np.ndarray]) -> np.ndarray:
     return given
 
 
-def _slots(design: Design, arrays: Mapping[str, np.ndarray], tokens: int) -> np.ndarray:
+def given_slots(design: Design, arrays: Mapping[str, np.ndarray], tokens: int) -> np.ndarray:
     """Slot numbers of the tokens. A number of an empty slot is allowed: the engine answers it with an error."""
     if "variant" not in arrays:
         return np.zeros(tokens, np.int64)
@@ -257,7 +257,7 @@ def _slots(design: Design, arrays: Mapping[str, np.ndarray], tokens: int) -> np.
     return np.array([slots[str(name)] for name in found], np.int64)[inverse]
 
 
-def _inverse(arrays: Mapping[str, np.ndarray], tokens: int) -> np.ndarray:
+def given_inverse(arrays: Mapping[str, np.ndarray], tokens: int) -> np.ndarray:
     if "inverse" not in arrays:
         return np.zeros(tokens, np.int64)
     inverse = check_array(arrays, "inverse", (tokens,), "[tokens]")

@@ -16,7 +16,8 @@ from ropewalk.geometry import only_rotary
 from ropewalk.models import read_model
 from ropewalk.tables.slot_words import slot_crc
 from ropewalk_sim.beats import Script, Stalls, descriptor_words, whole_tokens
-from ropewalk_sim.engines.verilator import VerilatorEngine, build_library
+from ropewalk_sim.engines.library import build_library
+from ropewalk_sim.engines.verilator import VerilatorEngine
 from ropewalk_sim.errors import EngineError
 from ropewalk_sim.netlist import Netlist, write_netlist_folder
 from ropewalk_sim.registers import load_slot, read_crcs, write

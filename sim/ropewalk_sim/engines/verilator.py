@@ -1,47 +1,27 @@
 """The ``verilator`` engine: the emitted Verilog, compiled into a shared library that takes and returns arrays.
 
-The clock loop is ``harness.cpp``; this file builds it (once per design, see :mod:`.cache`) and calls it through
-ctypes. The ROM files are read from the design's folder whenever a run begins, so a changed word there is seen.
+The clock loop is ``harness.cpp``; :mod:`.library` builds it, once per design, and this file calls it through ctypes.
 """
 
 import ctypes
-import os
-import shutil
-import threading
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from ropewalk.design import Design
 from ropewalk.emit.folder import load_rotary
 from ropewalk_sim.beats import Script, Stalls, StreamInput, StreamOutput
 from ropewalk_sim.engines import HANG_CLOCKS, Progress, quiet_clocks
-from ropewalk_sim.engines.cache import cached
-from ropewalk_sim.engines.toolchain import (
-    compiler,
-    compiler_version,
-    optimisation,
-    read_verilog,
-    run_tool,
-    verilator_root,
-    verilator_version,
-)
+from ropewalk_sim.engines.library import build_library, current_directory, load_library
 from ropewalk_sim.engines.verilator_host import Host, access_table, answers_of, host_of
 from ropewalk_sim.engines.wires import data_words, pack_words, unpack_words
 from ropewalk_sim.errors import EngineError
-from ropewalk_sim.registers import SILENCE_CLOCKS
+from ropewalk_sim.registers import SILENCE_CLOCKS, Access
 
-HARNESS = Path(__file__).with_name("harness.cpp")
-REGISTER_PORT = Path(__file__).with_name("register_port.h")
 CHUNK_CLOCKS = 1 << 17
 """Clocks between two looks at the keyboard and the progress: about a tenth of a second."""
-
-VERILATE = ("--cc", "-O3", "--x-assign", "unique", "--x-initial", "unique", "-Wno-fatal", "--top-module", "ropewalk")
-# -fno-gnu-unique: or the libraries of two designs would share the static variables of their inline functions.
-COMPILE = ("-std=gnu++17", "-fPIC", "-fvisibility=hidden", "-fno-gnu-unique", "-DVL_TIME_CONTEXT", "-DVERILATOR=1")
-USER_HOOKS = ("-DVL_USER_FATAL", "-DVL_USER_STOP", "-DVL_USER_WARN")
-RUNTIME = ("verilated.cpp", "verilated_threads.cpp")
 
 RUNNING, DONE, HUNG, TOO_MANY, VALID_DROPPED, PAYLOAD_CHANGED, VALID_IN_RESET, BROKEN = range(8)
 PORT_SILENT, PORT_UNASKED, PORT_CHANGED, POLLS_ENDLESS = range(8, 12)
@@ -56,8 +36,28 @@ _FAULTS = {
     POLLS_ENDLESS: "a register does not show what is waited for",
 }
 
-# The current directory belongs to the whole process; the ROM files are found through it.
-_directory_lock = threading.Lock()
+
+class Beats(NamedTuple):
+    """Streams as the library takes and gives them: arrays that lie in memory in one piece.
+
+    ``descriptors`` are ``uint32 [tokens, 1 + axes]``, ``words`` ``uint32 [beats, words of a beat]`` (:mod:`.wires`),
+    ``tid`` and ``last`` ``uint8 [beats]``.
+    """
+
+    descriptors: np.ndarray
+    words: np.ndarray
+    tid: np.ndarray
+    last: np.ndarray
+
+
+class BeatsOut(NamedTuple):
+    """What came out: ``words``, ``tid``, ``last`` and ``user`` of each beat, and the clocks as in StreamOutput."""
+
+    words: np.ndarray
+    tid: np.ndarray
+    last: np.ndarray
+    user: np.ndarray
+    clocks: int
 
 
 class _Source(ctypes.Structure):
@@ -102,19 +102,13 @@ class VerilatorEngine:
         """The design in the folder."""
         return self._design
 
+    def compile(self) -> None:
+        """Compile the Verilog now, unless that was done before. Raises what the first run would."""
+        self._library  # noqa: B018
+
     @cached_property
     def _library(self) -> ctypes.CDLL:
-        path = build_library(self._folder)
-        try:
-            library = ctypes.CDLL(str(path))
-        except OSError as error:
-            raise EngineError(f"the compiled library cannot be loaded ({error}); delete {path.parent}") from None
-        library.rw_open.restype = ctypes.c_void_p
-        library.rw_message.restype = ctypes.c_char_p
-        for name in ("rw_close", "rw_message", "rw_start"):
-            getattr(library, name).argtypes = [ctypes.c_void_p]
-        library.rw_reset.argtypes = [ctypes.c_void_p, ctypes.c_int64]
-        library.rw_step.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64]
+        library = load_library(build_library(self._folder))
         found = (library.rw_data_words(), library.rw_token_words(), library.rw_run_bytes())
         wanted = (data_words(self._design), 1 + self._design.axes, ctypes.sizeof(_Run))
         if found != wanted:
@@ -134,40 +128,60 @@ class VerilatorEngine:
     ) -> StreamOutput:
         """Run ``stream`` through the compiled Verilog."""
         stream.check(self._design)
-        stalls, script = stalls or Stalls(), script or Script()
-        library = self._library
+        library, stalls, script = self._library, stalls or Stalls(), script or Script()
         handle = library.rw_open(stalls.seed & 0x7FFFFFFF)
         try:
             self._start(handle)
             before = None
             if script.interrupted is not None:
                 script.interrupted.check(self._design)
-                first = _Bench(self._design, script.interrupted, stalls, Script(registers=script.interrupted_registers))
+                registers = Script(registers=script.interrupted_registers)
+                first = _Bench(self._design, packed(self._design, script.interrupted), stalls, registers)
                 self._check(handle, library.rw_reset(handle, 2), first)
                 self._check(handle, library.rw_step(handle, first.pointer, script.interrupted_clocks), first)
                 before = first.output(None)
-            bench = _Bench(self._design, stream, stalls, script)
+            bench = _Bench(self._design, packed(self._design, stream), stalls, script)
             if script.reset_clocks:
                 self._check(handle, library.rw_reset(handle, script.reset_clocks), bench)
-            status = RUNNING
-            while status != DONE:
-                status = library.rw_step(handle, bench.pointer, CHUNK_CLOCKS)
-                self._check(handle, status, bench)
-                if progress is not None:
-                    progress(bench.run.data.taken, stream.beats)
+            self._finish(handle, bench, progress)
             return bench.output(before)
         finally:
             library.rw_close(handle)
 
+    def run_beats(
+        self, beats: Beats, *, registers: Sequence[Access] = (), progress: Progress | None = None
+    ) -> BeatsOut:
+        """Run streams that are packed already, without stalls, in an instance of their own.
+
+        ``registers`` are carried out first. Several threads may run beats at once: the interpreter is not held.
+
+        Raises
+        ------
+        EngineError
+            As :meth:`run` does.
+        """
+        library = self._library
+        bench = _Bench(self._design, beats, Stalls(), Script(registers=tuple(registers)))
+        handle = library.rw_open(0)
+        try:
+            self._start(handle)
+            self._check(handle, library.rw_reset(handle, Script().reset_clocks), bench)
+            self._finish(handle, bench, progress)
+            return bench.beats_out()
+        finally:
+            library.rw_close(handle)
+
+    def _finish(self, handle: int, bench: "_Bench", progress: Progress | None) -> None:
+        status = RUNNING
+        while status != DONE:
+            status = self._library.rw_step(handle, bench.pointer, CHUNK_CLOCKS)
+            self._check(handle, status, bench)
+            if progress is not None:
+                progress(bench.run.data.taken, bench.run.data.beats)
+
     def _start(self, handle: int) -> None:
-        with _directory_lock:
-            here = os.open(".", os.O_RDONLY)
-            try:
-                os.chdir(self._folder)
-                status = self._library.rw_start(handle)
-            finally:
-                os.fchdir(here)
-                os.close(here)
+        with current_directory(self._folder):
+            status = self._library.rw_start(handle)
         if status == BROKEN:
             raise EngineError(f"verilator: {self._folder}: {self._message(handle)}")
 
@@ -183,19 +197,23 @@ class VerilatorEngine:
         return self._library.rw_message(handle).decode(errors="replace")
 
 
+def packed(design: Design, stream: StreamInput) -> Beats:
+    """A stream as the library takes it."""
+    return Beats(
+        np.ascontiguousarray(stream.descriptors, "<u4"),
+        pack_words(design, stream.data),
+        np.ascontiguousarray(stream.tid),
+        np.ascontiguousarray(stream.last).view(np.uint8),
+    )
+
+
 class _Bench:
     """The arrays of one run, and the struct that shows them to the library."""
 
-    def __init__(self, design: Design, stream: StreamInput, stalls: Stalls, script: Script) -> None:
-        self._design = design
-        beats, words = stream.beats, data_words(design)
-        self._in = (
-            np.ascontiguousarray(stream.descriptors, "<u4"),
-            pack_words(design, stream.data),
-            np.ascontiguousarray(stream.tid),
-            np.ascontiguousarray(stream.last).view(np.uint8),
-        )
-        self._out = (np.zeros((beats, words), "<u4"), *(np.zeros(beats, np.uint8) for _ in range(3)))
+    def __init__(self, design: Design, given: Beats, stalls: Stalls, script: Script) -> None:
+        self._design, self._in = design, given
+        tokens, beats = len(given.descriptors), len(given.words)
+        self._out = (np.zeros((beats, data_words(design)), "<u4"), *(np.zeros(beats, np.uint8) for _ in range(3)))
         states = np.random.SeedSequence(stalls.seed).generate_state(4, np.uint64)
         self._accesses = access_table((*script.registers, *script.meanwhile))
         seeds = [int(state) | 1 for state in states]
@@ -206,7 +224,7 @@ class _Bench:
             output_start=script.output_start,
             output_random=seeds[2],
             output_stall=output,
-            token=_Source(beats=stream.tokens, start=script.token_start, random=seeds[0], stall=token),
+            token=_Source(beats=tokens, start=script.token_start, random=seeds[0], stall=token),
             data=_Source(beats=beats, start=script.data_start, random=seeds[1], stall=data),
             quiet_limit=quiet_clocks(design),
             hang_limit=HANG_CLOCKS,
@@ -233,6 +251,16 @@ class _Bench:
                 parts.append(f"all {source.beats} beats of {name} were taken")
         return f"{'; '.join(parts)}; {run.given} beats came out"
 
+    @property
+    def _clocks(self) -> int:
+        run = self.run
+        return run.last_output_clock - run.first_data_clock + 1 if run.given else 0
+
+    def beats_out(self) -> BeatsOut:
+        """What came out so far, not copied."""
+        words, tid, last, user = (array[: self.run.given] for array in self._out)
+        return BeatsOut(words, tid, last, user, self._clocks)
+
     def output(self, before: StreamOutput | None) -> StreamOutput:
         """What came out so far."""
         run = self.run
@@ -242,7 +270,7 @@ class _Bench:
             tid=tid.copy(),
             last=last.astype(bool),
             user=user.copy(),
-            clocks=run.last_output_clock - run.first_data_clock + 1 if run.given else 0,
+            clocks=self._clocks,
             first_output_clock=run.first_output_clock if run.given else None,
             last_output_clock=run.last_output_clock if run.given else None,
             early_tokens=max(run.early_tokens, 0),
@@ -252,32 +280,3 @@ class _Bench:
             before=before,
             answers=answers_of(self._accesses, run.host.done),
         )
-
-
-def build_library(folder: Path) -> Path:
-    """The compiled library of the Verilog in ``folder``, from the cache or built now."""
-    verilog, level = read_verilog(folder), optimisation(folder)
-    tools = (verilator_version(), compiler_version(), *VERILATE, *COMPILE, *USER_HOOKS)
-    include = verilator_root() / "include"
-    flags = (*COMPILE, *USER_HOOKS, f"-I{include}", f"-I{include / 'vltstd'}")
-
-    def build_runtime(target: Path) -> None:
-        for name in RUNTIME:
-            run_tool("g++ (Verilator's runtime)", [compiler(), "-O2", *flags, "-c", include / name, "-o",
-                                                   target / f"{name}.o"])  # fmt: skip
-
-    def build(target: Path) -> None:
-        (target / "ropewalk.v").write_bytes(verilog)
-        run_tool("verilator", [verilator_root() / "bin" / "verilator_bin", *VERILATE, "--prefix", "Vropewalk",
-                               "--Mdir", "cpp", "ropewalk.v"], folder=target)  # fmt: skip
-        runtime = cached("verilated", tools, build_runtime)
-        sources = [*sorted((target / "cpp").glob("*.cpp")), HARNESS]
-        unit = target / "unit.cpp"
-        unit.write_text("".join(f'#include "{source}"\n' for source in sources))
-        run_tool("g++", [compiler(), level, *flags, f"-I{target / 'cpp'}", "-shared", unit,
-                         *(runtime / f"{name}.o" for name in RUNTIME), "-pthread", "-Wl,-Bsymbolic", "-o",
-                         target / "ropewalk.so"], folder=target)  # fmt: skip
-        shutil.rmtree(target / "cpp")
-
-    parts = (*tools, level, HARNESS.read_bytes(), REGISTER_PORT.read_bytes(), verilog)
-    return cached("verilator", parts, build) / "ropewalk.so"

@@ -5,9 +5,7 @@ by the Verilog or, where the table is outside, into the memory beside it: a chan
 """
 
 import ctypes
-import os
 import shutil
-import threading
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +16,7 @@ from ropewalk.tables.learned import Words
 from ropewalk_sim.beats import Stalls
 from ropewalk_sim.engines import HANG_CLOCKS, QUIET_CLOCKS, Progress
 from ropewalk_sim.engines.cache import cached
+from ropewalk_sim.engines.library import COMPILE, REGISTER_PORT, RUNTIME, USER_HOOKS, VERILATE, current_directory
 from ropewalk_sim.engines.toolchain import (
     compiler,
     compiler_version,
@@ -27,7 +26,6 @@ from ropewalk_sim.engines.toolchain import (
     verilator_root,
     verilator_version,
 )
-from ropewalk_sim.engines.verilator import COMPILE, REGISTER_PORT, RUNTIME, USER_HOOKS, VERILATE
 from ropewalk_sim.engines.verilator_host import Host, access_table, answers_of, host_of
 from ropewalk_sim.errors import EngineError
 
@@ -52,9 +50,6 @@ _FAULTS = {
     13: "a read was changed or withdrawn before it was taken",
 }
 _BROKEN = 7
-
-# The current directory belongs to the whole process; the table's file is found through it.
-_directory_lock = threading.Lock()
 
 
 class _Source(ctypes.Structure):
@@ -106,14 +101,8 @@ def run_verilator(
     bench = _Arrays(design, words, stream, stalls, session or Session())
     handle = library.rl_open(stalls.seed & 0x7FFFFFFF)
     try:
-        with _directory_lock:
-            here = os.open(".", os.O_RDONLY)
-            try:
-                os.chdir(folder)
-                status = library.rl_start(handle)
-            finally:
-                os.fchdir(here)
-                os.close(here)
+        with current_directory(folder):
+            status = library.rl_start(handle)
         while status == RUNNING:
             status = library.rl_step(handle, ctypes.addressof(bench.run), CHUNK_CLOCKS)
             if progress is not None:

@@ -4,7 +4,6 @@ The library is that of :mod:`ropewalk_sim.engines.verilator`: its clock loop kno
 """
 
 import ctypes
-import os
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ import numpy as np
 from ropewalk_sim.beats import Stalls
 from ropewalk_sim.engines import HANG_CLOCKS, QUIET_CLOCKS, Progress
 from ropewalk_sim.engines import verilator as rotary
+from ropewalk_sim.engines.library import build_library, current_directory, load_library
 from ropewalk_sim.engines.verilator_host import access_table, answers_of, host_of
 from ropewalk_sim.errors import EngineError
 
@@ -28,17 +28,8 @@ class UnitVerilator:
 
     @cached_property
     def _library(self) -> ctypes.CDLL:
-        path = rotary.build_library(self._folder)
-        try:
-            library = ctypes.CDLL(str(path))
-        except OSError as error:
-            raise EngineError(f"the compiled library cannot be loaded ({error}); delete {path.parent}") from None
-        library.rw_open.restype = ctypes.c_void_p
-        library.rw_message.restype = ctypes.c_char_p
-        for name in ("rw_close", "rw_message", "rw_start"):
-            getattr(library, name).argtypes = [ctypes.c_void_p]
-        library.rw_reset.argtypes = [ctypes.c_void_p, ctypes.c_int64]
-        library.rw_step.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64]
+        path = build_library(self._folder)
+        library = load_library(path)
         if library.rw_run_bytes() != ctypes.sizeof(rotary._Run):
             raise EngineError(f"the compiled library in {path.parent} is not of this version; delete it")
         return library
@@ -83,15 +74,8 @@ class UnitVerilator:
             library.rw_close(handle)
 
     def _start(self, handle: int) -> None:
-        # The memory files are found through the current directory, which belongs to the whole process.
-        with rotary._directory_lock:
-            here = os.open(".", os.O_RDONLY)
-            try:
-                os.chdir(self._folder)
-                status = self._library.rw_start(handle)
-            finally:
-                os.fchdir(here)
-                os.close(here)
+        with current_directory(self._folder):
+            status = self._library.rw_start(handle)
         self._check(handle, status, None)
 
     def _check(self, handle: int, status: int, bench: "_Bench | None") -> None:

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 from ropewalk_sim.engines.cache import cached
+from ropewalk_sim.engines.library import RUNTIME
 from ropewalk_sim.engines.toolchain import compiler, compiler_version, run_tool, verilator_root, verilator_version
-from ropewalk_sim.engines.verilator import RUNTIME
 
 DIVISOR = 8
 LINE = Path(__file__).with_name("line.cpp")
