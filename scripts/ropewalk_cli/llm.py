@@ -9,7 +9,6 @@ from ropewalk.errors import InputError
 from ropewalk_llm.report import Request, show
 from ropewalk_llm.runs import run
 from ropewalk_llm.shift import positions_of
-from ropewalk_llm.source import PACKAGES
 from ropewalk_llm.text import CONTEXT, SAMPLE
 
 from .console import note, stopwatch
@@ -66,13 +65,30 @@ Examples:
     help="What shares a power of two as the value of its LSB: all of q (or k) of a call, each head, or each head of "
     "each token.",
 )
-@click.option("--design", "folder", type=click.Path(path_type=Path), metavar="DIR",
-              help="An engine that generate wrote, whose widths count.  [default: made and kept in the cache]")  # fmt: skip
-@click.option("--context", type=click.IntRange(2, 1 << 20), default=CONTEXT, show_default=True, metavar="N",
-              help="Tokens of a window of the text.")  # fmt: skip
+@click.option(
+    "--design",
+    "folder",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="An engine that generate wrote, whose widths count.  [default: made and kept in the cache]",
+)
+@click.option(
+    "--context",
+    "window",
+    type=click.IntRange(2, 1 << 20),
+    default=CONTEXT,
+    show_default=True,
+    metavar="N",
+    help="Tokens of a window of the text.",
+)
 @click.option("--text-tokens", type=click.IntRange(2), metavar="N", help="Take the first N tokens of the text only.")
-@click.option("--output", "-o", type=click.Path(path_type=Path), metavar="DIR",
-              help="Where pictures and tables of --perplexity and --sweep go.  [default: ropewalk-llm]")  # fmt: skip
+@click.option(
+    "--output",
+    "-o",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Where pictures and tables of --perplexity and --sweep go.  [default: ropewalk-llm]",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print what was found as one JSON document.")
 @click.pass_context
 def llm(context: click.Context, model: str, as_json: bool, folder: Path | None, **options: Any) -> None:
@@ -84,7 +100,9 @@ def llm(context: click.Context, model: str, as_json: bool, folder: Path | None, 
     """
     chosen = {name for name in options if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE}
     if not {"prompt", "text", "perplexity", "sweep", "shift"} & chosen:
-        raise InputError("say what to do with the model: --prompt TEXT, --text FILE, --perplexity, --sweep or --shift N")
+        raise InputError(
+            "say what to do with the model: --prompt TEXT, --text FILE, --perplexity, --sweep or --shift N"
+        )
     if options["prompt"] is not None and not options["prompt"].strip():
         raise InputError("the prompt is empty")
     widths = {"data_width", "coefficient_width", "phase_bits", "rounding", "fraction_bits"} & chosen
@@ -102,6 +120,3 @@ def llm(context: click.Context, model: str, as_json: bool, folder: Path | None, 
         show(found.document)
     if found.document.get("differing_bits"):
         context.exit(1)
-
-
-__all__ = ["PACKAGES", "llm"]

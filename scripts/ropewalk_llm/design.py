@@ -85,4 +85,3 @@ def _angles(geometry: RotaryGeometry) -> list[Any]:
         (variant.name, geometry.of(slot), variant.inverse_frequency, variant.amplitude)
         for slot, variant in enumerate(geometry.variants)
     ]
-

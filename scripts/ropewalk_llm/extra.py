@@ -19,17 +19,23 @@ MISSING = "the llm extra is not installed: scripts/setup --llm installs it"
 
 def torch_module() -> Any:
     """The module ``torch``; raises ``EngineError`` where it is not installed."""
-    return _module("torch")
+    return _torch()
 
 
 def transformers_module() -> Any:
     """The module ``transformers``, silent and offline; raises ``EngineError`` where it is not installed."""
     os.environ.update(SWITCHES)
-    _module("torch")
+    _torch()
     transformers = _module("transformers")
     transformers.logging.set_verbosity_error()
     transformers.logging.disable_progress_bar()
     return transformers
+
+
+def _torch() -> Any:
+    # Threads that spin while they wait for each other take four times the processor time where a core is shared.
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    return _module("torch")
 
 
 def _module(name: str) -> Any:

@@ -120,8 +120,8 @@ def check_angles(
     variant, shape = geometry.variants[slot], geometry.of(slot)
     if cosine.shape[-1] != shape.rotary_dim or shape.pairing != "half":
         raise InputError(
-            f"variant {variant.name}: the model turns {cosine.shape[-1]} elements in halves, and its configuration says "
-            f"{shape.rotary_dim}, {shape.pairing}"
+            f"variant {variant.name}: the model turns {cosine.shape[-1]} elements in halves, and its configuration "
+            f"says {shape.rotary_dim}, {shape.pairing}"
         )
     turns = exact_turns(variant.inverse_frequency, position)
     allowed = TOLERANCE + DRIFT * position[..., None]
@@ -132,8 +132,8 @@ def check_angles(
             batch, token, element = (int(place) for place in np.argwhere(wrong)[0])
             raise InputError(
                 f"the model does not rotate as its configuration says: variant {variant.name}, position "
-                f"{int(position[min(batch, len(position) - 1), token])}, pair {element % turns.shape[-1]}: its {name} is "
-                f"{float(found[batch, token, element]):.6f}, and should be {float(wanted[batch % len(wanted), token, element]):.6f}"
+                f"{int(position[batch, token])}, pair {element % turns.shape[-1]}: its {name} is "
+                f"{float(found[batch, token, element]):.6f}, and should be {float(wanted[batch, token, element]):.6f}"
             )
 
 

@@ -34,7 +34,7 @@ class Request:
     fraction_bits: int = 8
     scale_per: ScalePer = "tensor"
     folder: Path | None = None
-    context: int = 512
+    window: int = 512
     text_tokens: int | None = None
     output: Path | None = None
     chosen: frozenset[str] = frozenset()
@@ -49,7 +49,13 @@ class Request:
     def engine_or(self, otherwise: EngineName) -> Engine:
         """The engine that was asked for, or else the one named."""
         name = otherwise if self.engine is None else self.engine
-        return Engine(name=name, widths=self.widths, per=self.scale_per, folder=self.folder)
+        return Engine(
+            name=name,
+            widths=self.widths,
+            per=self.scale_per,
+            fraction_bits=self.fraction_bits,
+            folder=self.folder,
+        )
 
     @property
     def target(self) -> Path:
@@ -122,8 +128,8 @@ def _errors(document: Document) -> None:
 def _perplexity(document: Document) -> None:
     _line(
         "perplexity",
-        f"{document['perplexity']:.4f} on {document['text_tokens']:,} tokens; float {document['float_perplexity']:.4f}; "
-        f"KL {document['text_kl_per_token']:.3g} nat per token",
+        f"{document['perplexity']:.4f} on {document['text_tokens']:,} tokens; float "
+        f"{document['float_perplexity']:.4f}; KL {document['text_kl_per_token']:.3g} nat per token",
     )
 
 

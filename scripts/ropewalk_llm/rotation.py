@@ -7,7 +7,7 @@ quantiser's: the engine sees words, and what comes out has the same scale.
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +30,7 @@ KEPT_ANGLES = 16
 
 
 def scales_of(values: Floats, per: ScalePer, design: Design, slot: int) -> Floats:
-    """The value of one LSB for ``values [tokens, heads, head_dim]``: ``[1, 1, 1]``, ``[1, heads, 1]`` or ``[tokens, heads, 1]``.
+    """The value of one LSB for ``values [tokens, heads, head_dim]``, in the same axes, of which some have length 1.
 
     Powers of two, the smallest at which nothing can saturate (:func:`ropewalk_sim.quantise.default_scale`).
     """
@@ -89,7 +89,8 @@ class Rotation:
     """
 
     def __init__(self, design: Design, *, hardware: Hardware | None = None, per: ScalePer = "tensor") -> None:
-        self.design, self.per = design, per
+        self.design = design
+        self.per: ScalePer = per
         self.statistics = Statistics()
         self._hardware = hardware
         self._angles: OrderedDict[tuple[int, bytes], tuple[Words, Floats]] = OrderedDict()
@@ -99,18 +100,26 @@ class Rotation:
         """Whether the Verilog computes."""
         return self._hardware is not None
 
+    def facts(self) -> dict[str, Any]:
+        """What the engine is, for the JSON document."""
+        return {
+            "data_width": self.design.data_width,
+            "coefficient_width": self.design.coefficient_width,
+            "phase_bits": self.design.phase_bits,
+            "rounding": self.design.rounding,
+            "scale_per": self.per,
+        }
+
     def __call__(
         self, layer: int, slot: int, q: Floats, k: Floats, position: NDArray[np.int64]
     ) -> tuple[Floats, Floats]:
-        """``q`` and ``k``, ``[tokens, heads, head_dim]`` in the model's element order, rotated to ``position [tokens]``."""
+        """``q`` and ``k``, ``[tokens, heads, head_dim]`` in the model's order, rotated to ``position [tokens]``."""
         seen = self.statistics.layers.setdefault(layer, LayerErrors())
         scales = [scales_of(values, self.per, self.design, slot) for values in (q, k)]
-        words = [
-            quantise(values, scale, self.design.data)[0] for values, scale in zip((q, k), scales, strict=True)
-        ]
+        words = [quantise(values, scale, self.design.data)[0] for values, scale in zip((q, k), scales, strict=True)]
         made, turns = self._angles_of(slot, position)
         expected = [self._model(slot, one, made) for one in words]
-        found = expected if self._hardware is None else list(self._hardware.rotate(slot, *words, position))
+        found = expected if self._hardware is None else list(self._hardware.rotate(slot, words[0], words[1], position))
         for name, given, want, have in zip("qk", words, expected, found, strict=True):
             if have is not want:
                 self._compare(layer, name, want, have)

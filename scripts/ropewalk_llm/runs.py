@@ -1,22 +1,20 @@
 """What ``ropewalk llm`` does: reads the model's configuration, refuses early, and sends each request to its run."""
 
 import time
-from collections.abc import Callable
 from typing import Any
 
 from ropewalk.errors import InputError
-from ropewalk.geometry import Geometry
+from ropewalk.geometry import Geometry, RotaryGeometry
 from ropewalk.models import read_model
 
 from .decode import Passes
 from .families import check_family
 from .report import Document, Found, Request
-from .rotation import Rotation
-from .session import Session, engine_facts, layer_reports, run_prompt
+from .rotation import Statistics
+from .session import Calls, Session, Step
 from .source import Source, find_source
-from .text import Reference, read_text, windows
-
-Step = Callable[[str], None]
+from .text import read_text, windows
+from .unit import UnitCalls
 
 MODEL_TYPES = {"gemma3": "gemma3_text"}
 """What GGUF calls a family, where transformers has another name."""
@@ -49,7 +47,12 @@ def run(request: Request, step: Step) -> Found:
 
 
 def check_request(request: Request, scheme: str) -> None:
-    """Refuse what a scheme does not have; raises ``InputError``."""
+    """Refuse what a scheme does not have, and what does not go together; raises ``InputError``."""
+    modes = {"perplexity", "sweep", "shift"} & request.chosen
+    if len(modes) > 1:
+        raise InputError(f"--{' and --'.join(sorted(modes))} are runs of their own: give one of them")
+    if {"perplexity", "sweep"} & modes and request.prompt is not None:
+        raise InputError(f"--{modes.pop()} reads a text (--text), and takes no prompt")
     if scheme == "rope":
         wrong = {"fraction_bits"} & request.chosen
     else:
@@ -62,98 +65,94 @@ def check_request(request: Request, scheme: str) -> None:
         raise InputError(f"{named}: not for models of the scheme {scheme}")
 
 
-def _run(
-    scheme: str, source: Source, geometry: Geometry, request: Request, text: str | None, step: Step
-) -> Found:
+def _run(scheme: str, source: Source, geometry: Any, request: Request, text: str | None, step: Step) -> Found:
     # Imported when asked for, so that refusals come at once.
     if scheme == "learned":
         from .learned import run_encoder
 
         return run_encoder(source, geometry, request, step)
-    if scheme == "alibi":
-        from .alibi import run_alibi
-
-        return run_alibi(source, geometry, request, text, step)
     step("loading the model")
-    session = Session(source, geometry)  # type: ignore[arg-type]
-    documents: Document = {}
+    if scheme == "alibi":
+        from .alibi import AlibiSession
+
+        return Found(document=run_generator(AlibiSession(source, geometry), request, text, step))
+    from .rotary import RotarySession
+
+    session = RotarySession(source, geometry)
     if request.perplexity:
         from .perplexity import run_perplexity
 
-        documents |= run_perplexity(session, request, text, step)
+        return Found(document=run_perplexity(session, request, text, step))
     if request.sweep:
         from .sweep import run_sweep
 
-        documents |= run_sweep(session, request, text, step)
+        return Found(document=run_sweep(session, request, text, step))
     if request.shift is not None:
         from .shift import run_shift
 
-        documents |= run_shift(session, request, step)
-    if request.prompt is not None or (text is not None and not (request.perplexity or request.sweep)):
-        documents |= run_rotary(session, request, text, step)
-    return Found(document=documents)
+        return Found(document=run_shift(session, request, step))
+    return Found(document=run_generator(session, request, text, step))
 
 
-def run_rotary(session: Session, request: Request, text: str | None, step: Step) -> Document:
+def run_generator(session: Session[Any, Any], request: Request, text: str | None, step: Step) -> Document:
     """A prompt, a text, or both, by one engine."""
-    engine = request.engine_or("verilator")
-    step("making the engine" if engine.name == "verilator" else f"the engine: {engine.name}")
-    rotation, passes = session.rotation(engine), Passes()
-    document: Document = {"engine": engine.name}
-    if rotation is not None:
-        document |= engine_facts(rotation.design, rotation)
+    chosen = request.engine_or("verilator")
+    step(f"the engine: {chosen.name}")
+    engine, passes = session.engine(chosen), Passes()
+    document: Document = {"engine": chosen.name}
+    if engine is not None:
+        document |= engine.facts()
     if request.prompt is not None:
-        answered = run_prompt(session, rotation, request.prompt, request.tokens, passes=passes, step=step)
-        document |= prompt_keys(answered)
+        document |= session.answer(engine, request.prompt, request.tokens, passes=passes, step=step)
     if text is not None:
-        document |= text_keys(session, rotation, request, text, passes, step)
-    return document | counts(session, rotation, passes)
-
-
-def prompt_keys(answered: Any) -> Document:
-    """The keys of a prompt's run."""
-    return {
-        "text": answered.text,
-        "tokens": answered.tokens,
-        "tokens_differing": answered.differing,
-        "float_text": answered.float_text,
-        "float_tokens": answered.float_tokens,
-        "prompt_tokens": answered.prompt,
-        "kl_per_token": answered.kl_per_token,
-    }
+        found = text_keys(session, engine, request, text, passes, step)
+        document |= found if request.prompt is not None else {"kl_per_token": found["text_kl_per_token"]} | found
+    return document | counts(session.geometry, engine, passes)
 
 
 def text_keys(
-    session: Session, rotation: Rotation | None, request: Request, text: str, passes: Passes, step: Step
+    session: Session[Any, Any], engine: Calls | None, request: Request, text: str, passes: Passes, step: Step
 ) -> Document:
     """The keys of a text's run."""
-    cut = windows(session.loaded, text, context=request.context, most=request.text_tokens)
-    if not cut:
-        raise InputError("the text has fewer than two tokens")
-    reference = Reference(session.loaded, cut, keep=False)
-    step(f"reading the text: {reference.tokens:,} tokens in {len(cut)} windows")
-    found = session.score_text(reference, rotation, passes)
-    document = {
+    cut = windows(session.loaded, text, context=request.window, most=request.text_tokens)
+    own, by_engine = session.scores(cut, {} if engine is None else {"engine": engine}, step, passes)
+    found = by_engine.get("engine", own)
+    return {
         "perplexity": found.perplexity,
-        "float_perplexity": found.float_perplexity,
+        "float_perplexity": own.perplexity,
         "text_kl_per_token": found.kl_per_token,
         "text_tokens": found.predicted,
     }
-    return document if request.prompt is not None else {"kl_per_token": found.kl_per_token} | document
 
 
-def counts(session: Session, rotation: Rotation | None, passes: Passes) -> Document:
+def counts(geometry: Geometry, engine: Calls | None, passes: Passes) -> Document:
     """What the engine did; nulls for the float run."""
-    if rotation is None:
-        return {"calls": "rotations", "rotations": 0, "forward_passes": 0, "differing_bits": None,
+    calls = "rotations" if isinstance(geometry, RotaryGeometry) else "biased tensors"
+    if engine is None:
+        return {"calls": calls, "rotations": 0, "forward_passes": 0, "differing_bits": None,
                 "first_difference": None, "worst_error_lsb": None, "layers": []}  # fmt: skip
-    seen = rotation.statistics
+    seen = engine.statistics
     return {
-        "calls": "rotations",
+        "calls": calls,
         "rotations": seen.rotations,
         "forward_passes": passes.count,
-        "differing_bits": seen.differing_bits if rotation.verilog else None,
+        "differing_bits": seen.differing_bits if engine.verilog else None,
         "first_difference": seen.first_difference,
         "worst_error_lsb": seen.worst_lsb,
-        "layers": layer_reports(session.geometry, seen),
+        "layers": layer_reports(geometry, seen),
+        **({"saturated": engine.saturated} if isinstance(engine, UnitCalls) else {}),
     }
+
+
+def layer_reports(geometry: Geometry, statistics: Statistics) -> list[Document]:
+    """The entries of ``layers`` in the JSON document, in order."""
+    names = geometry.layers if isinstance(geometry, RotaryGeometry) else None
+    return [
+        {
+            "layer": layer,
+            **({"variant": names[layer]} if names is not None else {}),
+            "rotations": seen.calls,
+            "worst_error_lsb": seen.worst_lsb,
+        }
+        for layer, seen in sorted(statistics.layers.items())
+    ]

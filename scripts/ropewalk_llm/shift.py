@@ -16,8 +16,9 @@ from ropewalk_sim.exact import exact_rotation, exact_turns
 from .decode import logits
 from .extra import torch_module
 from .hooks import own_angles, parts_of, replaced_rotation
+from .rotary import RotarySession
 from .rotation import Floats, Rotation
-from .session import Session, Step
+from .session import Step
 
 PROMPT = "What is the capital of France?"
 
@@ -36,7 +37,7 @@ def positions_of(text: str) -> tuple[int, ...]:
 
 @dataclass(frozen=True, kw_only=True)
 class Call:
-    """q and k of a layer before they are rotated, ``[tokens, heads, head_dim]``, and what its scores are multiplied with."""
+    """q and k of a layer before they are rotated, ``[tokens, heads, head_dim]``, and the factor of its scores."""
 
     layer: int
     slot: int
@@ -64,7 +65,7 @@ class Errors:
         return math.sqrt(self._squares / self._count) if self._count else 0.0
 
 
-def capture(session: Session, prompt: str) -> list[Call]:
+def capture(session: RotarySession, prompt: str) -> list[Call]:
     """q and k of every layer as the float model reads ``prompt``."""
     calls: list[Call] = []
     model, geometry = session.loaded.model, session.geometry
@@ -79,7 +80,7 @@ def capture(session: Session, prompt: str) -> list[Call]:
     return calls
 
 
-def exact(session: Session, slot: int, values: Floats, position: NDArray[np.int64]) -> Floats:
+def exact(session: RotarySession, slot: int, values: Floats, position: NDArray[np.int64]) -> Floats:
     """``values [tokens, heads, head_dim]`` in halves, rotated by the exact angles, in float64."""
     variant, shape = session.geometry.variants[slot], session.geometry.of(slot)
     inside = values[..., shape.rotated]
@@ -90,7 +91,7 @@ def exact(session: Session, slot: int, values: Floats, position: NDArray[np.int6
     return out
 
 
-def software(session: Session, call: Call, position: NDArray[np.int64]) -> tuple[Floats, Floats]:
+def software(session: RotarySession, call: Call, position: NDArray[np.int64]) -> tuple[Floats, Floats]:
     """The same by the model's own float32 code."""
     torch, parts = torch_module(), parts_of(session.loaded.model)
     cosine, sine = own_angles(parts.rotary[0], session.geometry, call.slot, position[None], torch)
@@ -108,7 +109,7 @@ def scores(call: Call, q: Floats, k: Floats) -> Floats:
     return found[:, rows, columns].ravel()
 
 
-def measure(session: Session, calls: list[Call], rotation: Rotation, shift: int) -> dict[str, float]:
+def measure(session: RotarySession, calls: list[Call], rotation: Rotation, shift: int) -> dict[str, float]:
     """The errors of the scores of all layers at one shift, of the engine and of the software."""
     engine, drift = Errors(), Errors()
     for call in calls:
@@ -125,7 +126,7 @@ def measure(session: Session, calls: list[Call], rotation: Rotation, shift: int)
     }
 
 
-def run_shift(session: Session, request: Any, step: Step) -> dict[str, Any]:
+def run_shift(session: RotarySession, request: Any, step: Step) -> dict[str, Any]:
     """The document of ``--shift``."""
     engine = request.engine_or("model")
     if engine.name == "float":
@@ -133,7 +134,7 @@ def run_shift(session: Session, request: Any, step: Step) -> dict[str, Any]:
     prompt = PROMPT if request.prompt is None else request.prompt
     step("reading q and k of every layer")
     calls = capture(session, prompt)
-    rotation = session.rotation(engine)
+    rotation = session.engine(engine)
     assert rotation is not None
     found = []
     for shift in request.shift:

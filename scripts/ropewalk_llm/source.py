@@ -86,8 +86,8 @@ def find_source(model: str) -> Source:
         pickles = sorted(file.name for file in path.iterdir() if file.suffix.lower() in PICKLES)
         if pickles:
             raise InputError(
-                f"{show_path(model)} holds its weights as a pickle ({pickles[0][:80]}), which can run code and is never "
-                f"read; use the model's safetensors"
+                f"{show_path(model)} holds its weights as a pickle ({show_path(pickles[0])}), which can run code and "
+                f"is never read; use the model's safetensors"
             )
         raise InputError(f"{show_path(model)} holds no weights: {' or '.join(WEIGHTS)}")
     return Source(name=model, path=path)

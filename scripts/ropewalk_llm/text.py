@@ -1,16 +1,12 @@
 """A text, cut into windows of tokens, on which perplexity and divergence are measured."""
 
-from collections.abc import Callable, Iterator
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
 
 from ropewalk.errors import InputError
 from ropewalk.strict_json import show_path
 
-from .decode import logits
 from .loading import Loaded
-from .metrics import Score, score
 
 SAMPLE = "sample"
 """The name of the text that comes along: Lincoln's address at Gettysburg (1863) and second inaugural address (1865),
@@ -51,40 +47,14 @@ def windows(loaded: Loaded, text: str, *, context: int = CONTEXT, most: int | No
     """The tokens of ``text`` (the first ``most`` of them), cut into windows of at most ``context`` tokens.
 
     Each begins with the token that begins every text of the model, where it has one; windows of fewer than two tokens
-    are left out, for nothing in them is predicted.
+    are left out, for nothing in them is predicted. Raises ``InputError`` where none is left.
     """
     begin = loaded.tokenizer.bos_token_id
     head = [] if begin is None else [int(begin)]
     tokens = loaded.tokens(text, special=False)[:most]
     size = context - len(head)
     cut = [head + tokens[first : first + size] for first in range(0, len(tokens), size)]
-    return [window for window in cut if len(window) > 1]
-
-
-class Reference:
-    """The float run's logits of each window, worked out once where they are asked for again and ``keep`` says so."""
-
-    def __init__(self, loaded: Loaded, cut: list[list[int]], *, keep: bool) -> None:
-        self._loaded, self._keep = loaded, keep
-        self.windows = cut
-        self._kept: dict[int, Any] = {}
-
-    def logits(self, number: int) -> Any:
-        """Of window ``number``. No engine may be in place."""
-        if number in self._kept:
-            return self._kept[number]
-        found = logits(self._loaded, self.windows[number])
-        if self._keep:
-            self._kept[number] = found
-        return found
-
-    @property
-    def tokens(self) -> int:
-        """Tokens of all windows."""
-        return sum(map(len, self.windows))
-
-    def scores(self, run: Callable[[list[int]], Any] | None) -> Iterator[Score]:
-        """Window by window, the scores of ``run``, which gives logits; None is the float run itself."""
-        for number, window in enumerate(self.windows):
-            wanted = self.logits(number)
-            yield score(wanted, wanted if run is None else run(window), window)
+    cut = [window for window in cut if len(window) > 1]
+    if not cut:
+        raise InputError("the text is too short: it has no two tokens")
+    return cut

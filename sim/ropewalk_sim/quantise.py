@@ -104,9 +104,7 @@ def default_scales(
     return np.maximum(np.ldexp(1.0, np.maximum(size + exponent - (fraction == 0.5), -1022)), SMALLEST_SCALE)
 
 
-def quantise(
-    values: np.ndarray, scale: float | NDArray[np.float64], data: Format
-) -> tuple[NDArray[np.int64], int]:
+def quantise(values: np.ndarray, scale: float | NDArray[np.float64], data: Format) -> tuple[NDArray[np.int64], int]:
     """Words ``int64`` of the doubles ``values``, and how many of them saturated.
 
     ``scale`` is the value of one LSB, or an array of them that broadcasts to ``values``.
