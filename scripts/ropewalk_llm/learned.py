@@ -109,7 +109,7 @@ def run_encoder(source: Source, geometry: Any, request: Request, step: Step) -> 
         raise InputError("an encoder needs --prompt TEXT: the sentence to embed")
     step("loading the model")
     loaded = load(source, encoder=True)
-    tokens = loaded.tokens(request.prompt)
+    tokens = loaded.prompt(request.prompt)
     if len(tokens) > geometry.max_position:
         raise InputError(f"the sentence has {len(tokens)} tokens, and the model {geometry.max_position} positions")
     step("the float model")

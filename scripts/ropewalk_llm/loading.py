@@ -24,6 +24,13 @@ class Loaded:
         """The token numbers of ``text``; with ``special`` those that its family puts around it too."""
         return list(self.tokenizer(text, add_special_tokens=special).input_ids)
 
+    def prompt(self, text: str) -> list[int]:
+        """The tokens of a prompt, of which there must be one; raises ``InputError``."""
+        tokens = self.tokens(text)
+        if not tokens:
+            raise InputError("the model's tokeniser makes no token of the prompt")
+        return tokens
+
     def text(self, tokens: list[int]) -> str:
         """The text of ``tokens``, without special ones."""
         return self.tokenizer.decode(tokens, skip_special_tokens=True)

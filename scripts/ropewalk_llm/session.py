@@ -96,7 +96,7 @@ class Session(ABC, Generic[GeometryType, CallsType]):
         The keys of the JSON document.
         """
         loaded = self.loaded
-        given = loaded.tokens(prompt)
+        given = loaded.prompt(prompt)
         step("the float model answers")
         wanted = generate(loaded, given, tokens)
         found, divergence = wanted, 0.0

@@ -76,7 +76,7 @@ def capture(session: RotarySession, prompt: str) -> list[Call]:
         return exact(session, slot, q, position), exact(session, slot, k, position)
 
     with replaced_rotation(model, geometry, take, torch_module()):
-        logits(session.loaded, session.loaded.tokens(prompt))
+        logits(session.loaded, session.loaded.prompt(prompt))
     return calls
 
 
