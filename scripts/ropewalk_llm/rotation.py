@@ -16,7 +16,7 @@ from ropewalk_sim.element_order import moved
 from ropewalk_sim.errors import EngineError
 from ropewalk_sim.exact import exact_rotation, exact_turns
 from ropewalk_sim.model import rotate, rows
-from ropewalk_sim.quantise import default_scales, quantise
+from ropewalk_sim.quantise import pair_scales, quantise
 
 Floats = NDArray[np.float64]
 Words = NDArray[np.int64]
@@ -32,10 +32,21 @@ KEPT_ANGLES = 16
 def scales_of(values: Floats, per: ScalePer, design: Design, slot: int) -> Floats:
     """The value of one LSB for ``values [tokens, heads, head_dim]``, in the same axes, of which some have length 1.
 
-    Powers of two, the smallest at which nothing can saturate (:func:`ropewalk_sim.quantise.default_scale`).
+    Powers of two, the smallest at which nothing can saturate, however it turns: by the longest pair and the largest
+    element (:func:`ropewalk_sim.quantise.pair_scales`).
     """
     largest = np.abs(values).max(axis=SCALE_AXES[per], keepdims=True, initial=0.0)
-    return default_scales(largest, design.variants[slot].amplitude, design.data, design.coefficient)
+    pairs = pairs_of(design, slot, values, design.shapes[slot].pairing)
+    squares = np.einsum("thpe,thpe->thp", pairs, pairs)
+    longest = np.sqrt(squares.max(axis=SCALE_AXES[per], keepdims=True, initial=0.0))
+    return pair_scales(longest, largest, design.variants[slot].amplitude, design.data, design.coefficient)
+
+
+def pairs_of(design: Design, slot: int, values: Any, pairing: str) -> Any:
+    """The pairs of ``values [tokens, heads, head_dim]`` that ``slot`` rotates, ``[tokens, heads, pairs, 2]``."""
+    shape = design.shapes[slot]
+    inside = moved(values, design, slot, pairing, "interleaved")[..., shape.rotated]
+    return inside.reshape(*inside.shape[:2], shape.pairs, 2)
 
 
 class Hardware(Protocol):
@@ -145,16 +156,10 @@ class Rotation:
             self._angles.popitem(last=False)
         return self._angles[key]
 
-    def _pairs(self, slot: int, words: Words, pairing: str) -> Words:
-        """The pairs of ``words`` that are rotated, ``[tokens, heads, pairs, 2]``."""
-        shape = self.design.shapes[slot]
-        inside = moved(words, self.design, slot, pairing, "interleaved")[..., shape.rotated]
-        return inside.reshape(*inside.shape[:2], shape.pairs, 2)
-
     def _model(self, slot: int, words: Words, made: Words) -> Words:
         """What the fixed-point model gives for ``words``."""
         shape = self.design.shapes[slot]
-        turned = rotate(self.design, self._pairs(slot, words, shape.pairing), made[:, None])
+        turned = rotate(self.design, pairs_of(self.design, slot, words, shape.pairing), made[:, None])
         out = moved(words, self.design, slot, shape.pairing, "interleaved").copy()
         out[..., shape.rotated] = turned.reshape(*turned.shape[:2], -1)
         return moved(out, self.design, slot, "interleaved", shape.output_pairing)
@@ -162,9 +167,9 @@ class Rotation:
     def _worst(self, slot: int, given: Words, have: Words, turns: Floats) -> float:
         """The worst error of ``have`` against the exact rotation of the words ``given``, clipped as the engine does."""
         shape, data = self.design.shapes[slot], self.design.data
-        pairs = self._pairs(slot, given, shape.pairing)
+        pairs = pairs_of(self.design, slot, given, shape.pairing)
         exact = exact_rotation(pairs, turns[:, None], self.design.variants[slot].amplitude)
-        found = self._pairs(slot, have, shape.output_pairing)
+        found = pairs_of(self.design, slot, have, shape.output_pairing)
         return float(np.abs(found - np.clip(exact, data.minimum, data.maximum)).max(initial=0.0))
 
     def _compare(self, layer: int, name: str, want: Words, have: Words) -> None:

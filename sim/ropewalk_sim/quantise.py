@@ -95,12 +95,27 @@ def default_scales(
     largest: NDArray[np.float64], amplitude: float, data: Format, coefficient: Format
 ) -> NDArray[np.float64]:
     """:func:`default_scale` of each of ``largest``, an array of any shape."""
-    gain = max(1.0, math.sqrt(2.0) * (amplitude + 2.0 / coefficient.one))
-    room = data.maximum - gain / 2 - 0.5
+    return pair_scales(math.sqrt(2.0) * largest, largest, amplitude, data, coefficient)
+
+
+def pair_scales(
+    longest: NDArray[np.float64], largest: NDArray[np.float64], amplitude: float, data: Format, coefficient: Format
+) -> NDArray[np.float64]:
+    """As :func:`default_scales`, where the length of the longest pair is known too: ``sqrt(x^2 + y^2)``.
+
+    A rotated element is at most ``amplitude`` times as large as its pair is long, whatever the angle. Of pairs whose
+    elements differ in size the longest is hardly longer than the largest element, and the scale can be half of what
+    the largest element alone allows.
+    """
+    gain = amplitude + 2.0 / coefficient.one
+    # The rounding of the input may make a pair half an LSB longer in each element.
+    room = data.maximum - max(1.0, math.sqrt(2.0) * gain) / 2 - 0.5
     # frexp: bound = fraction * 2**exponent, fraction in 0.5 .. 1; an exact power of two needs one less.
     # The exponent of the largest element is taken out first: its product with gain / room might underflow.
     mantissa, size = np.frexp(np.where(largest == 0.0, 1.0, largest))
-    fraction, exponent = np.frexp(mantissa * (gain / room))
+    # How much longer than the largest element a pair is, at most sqrt(2); where all is zero, as if it were that.
+    growth = np.where(largest == 0.0, math.sqrt(2.0), longest / np.where(largest == 0.0, 1.0, largest))
+    fraction, exponent = np.frexp(mantissa * (np.maximum(1.0, growth * gain) / room))
     return np.maximum(np.ldexp(1.0, np.maximum(size + exponent - (fraction == 0.5), -1022)), SMALLEST_SCALE)
 
 

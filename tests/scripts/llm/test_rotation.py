@@ -39,11 +39,30 @@ def test_the_result_is_the_rotation(geometry, per, width, coefficient):
 def test_scales_are_the_smallest_powers_of_two_at_which_nothing_saturates(geometry):
     design = design_of(geometry, Widths(data=8))
     values = np.zeros((2, 2, 8))
-    values[0, 0, 0], values[0, 1, 0], values[1, 0, 0], values[1, 1, 0] = 1.0, 0.01, 88.0, 89.0
-    # 1.4142 of the largest must stay below 127 LSB less what roundings add (1.21): 88 fits, 89 does not.
+    # Alone in their pairs: the room is 127 LSB less what roundings add (1.21). 125 fits, 126 does not.
+    values[0, 0, 0], values[0, 1, 0], values[1, 0, 0], values[1, 1, 0] = 1.0, 0.01, 125.0, 126.0
     assert scales_of(values, "vector", design, 0)[..., 0].tolist() == [[2.0**-6, 2.0**-13], [1.0, 2.0]]
     assert scales_of(values, "head", design, 0)[..., 0].tolist() == [[1.0, 2.0]]
     assert scales_of(values, "tensor", design, 0).ravel().tolist() == [2.0]
+    # With a partner of the same size (element 4 of 8, in halves) a pair is 1.414 times as long: 88 fits, 89 does not.
+    for size, scale in ((88.0, 1.0), (89.0, 2.0)):
+        values = np.zeros((1, 1, 8))
+        values[0, 0, 1] = values[0, 0, 5] = size
+        assert scales_of(values, "vector", design, 0).item() == scale
+
+
+@pytest.mark.parametrize("width", [4, 8, 16])
+def test_nothing_saturates_at_any_angle(geometry, width):
+    random = np.random.default_rng(width)
+    design = design_of(geometry, Widths(data=width))
+    q, k = random.normal(size=(3000, 4, 8)), random.normal(size=(3000, 2, 8))
+    rotation = Rotation(design, per="vector")
+    found = rotation(0, 0, q, k, random.integers(0, 1 << 24, 3000))[0] / scales_of(q, "vector", design, 0)
+    assert np.abs(found).max() <= design.data.maximum
+    # Saturated words would be far from the exact rotation, which is what they are compared with here.
+    exact = np.abs(q / scales_of(q, "vector", design, 0))
+    lengths = np.hypot(exact[..., :4], exact[..., 4:]).max(axis=-1)
+    assert 0.4 * design.data.maximum < lengths.min() <= lengths.max() <= design.data.maximum
 
 
 def test_zeros_stay_zeros(geometry):
