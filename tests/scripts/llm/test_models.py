@@ -125,7 +125,7 @@ def test_the_models_own_function_comes_back_after_an_error(models):
     assert not any(module._forward_hooks or module._forward_pre_hooks for module in model.modules())
 
 
-@pytest.mark.parametrize("change", [{"rope_theta": 10001.0}, {"rope_theta": 500000.0}, {"factor": 2.0}])
+@pytest.mark.parametrize("change", [{"rope_theta": 10100.0}, {"rope_theta": 500000.0}, {"factor": 2.0}])
 def test_a_geometry_that_is_not_the_models_is_refused(models, tmp_path, change):
     import torch
     from ropewalk_llm.hooks import check_model
