@@ -23,6 +23,7 @@ from .console import complain
 from .digest import digest
 from .generate import generate
 from .geometry import geometry
+from .llm import llm
 from .models import models
 from .run import run
 from .verify import verify
@@ -38,6 +39,7 @@ Examples:
   ropewalk run engine --input x.npz --output y.npz
   ropewalk verify engine
   ropewalk build engine --part LFE5U-85F-6 --out-of-context
+  ropewalk llm gemma-3-270m --prompt "What is the capital of France?"
 """
 
 
@@ -56,14 +58,14 @@ def cli(context: click.Context) -> None:
 
     The usual order: `geometry` shows what a configuration means, `generate` writes a unit into a folder, `run`
     streams your arrays through it, `verify` compares all simulators and measures the error, `build` tells what it
-    takes on a real part and how fast it is. `models` lists the models that come along; `digest` and `compare` tell
-    whether two of anything have the same geometry.
+    takes on a real part and how fast it is, and `llm` what a real language model makes of it. `models` lists the
+    models that come along; `digest` and `compare` tell whether two of anything have the same geometry.
     """
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
 
 
-for command in (models, geometry, generate, run, verify, build, board, digest, compare):
+for command in (models, geometry, generate, run, verify, build, board, llm, digest, compare):
     cli.add_command(command)
 
 

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Mapping
 
 import numpy as np
+from numpy.typing import NDArray
 from ropewalk.errors import InputError
 from ropewalk.formats import Format
 
@@ -87,17 +88,36 @@ def default_scale(largest: float, amplitude: float, data: Format, coefficient: F
     amplitude's own), for that of the input, magnified, and for that of the result. All zeros take the scale of a
     largest element of 1. Never below :data:`SMALLEST_SCALE`, at which elements below half of it become 0.
     """
-    gain = max(1.0, math.sqrt(2.0) * (amplitude + 2.0 / coefficient.one))
-    room = data.maximum - gain / 2 - 0.5
-    # math.frexp: bound = fraction * 2**exponent, fraction in 0.5 .. 1; an exact power of two needs one less.
+    return float(pair_scales(math.sqrt(2.0), np.array(largest), amplitude, data, coefficient))
+
+
+def pair_scales(
+    growth: float | NDArray[np.float64],
+    largest: NDArray[np.float64],
+    amplitude: float,
+    data: Format,
+    coefficient: Format,
+) -> NDArray[np.float64]:
+    """As :func:`default_scale` for each of ``largest``, where it is known how long pairs are: ``growth`` times ``largest`` at most.
+
+    A rotated element is at most ``amplitude`` times as large as its pair is long, ``sqrt(x^2 + y^2)``, whatever the
+    angle. Of pairs whose elements differ in size the longest is hardly longer than the largest element, and the scale
+    can be half of what the largest element alone allows.
+    """
+    gain = amplitude + 2.0 / coefficient.one
+    # The rounding of the input may make a pair half an LSB longer in each element.
+    room = data.maximum - max(1.0, math.sqrt(2.0) * gain) / 2 - 0.5
+    # frexp: bound = fraction * 2**exponent, fraction in 0.5 .. 1; an exact power of two needs one less.
     # The exponent of the largest element is taken out first: its product with gain / room might underflow.
-    mantissa, size = math.frexp(largest or 1.0)
-    fraction, exponent = math.frexp(mantissa * (gain / room))
-    return max(math.ldexp(1.0, max(size + exponent - (fraction == 0.5), -1022)), SMALLEST_SCALE)
+    mantissa, size = np.frexp(np.where(largest == 0.0, 1.0, largest))
+    fraction, exponent = np.frexp(mantissa * (np.maximum(1.0, growth * gain) / room))
+    return np.maximum(np.ldexp(1.0, np.maximum(size + exponent - (fraction == 0.5), -1022)), SMALLEST_SCALE)
 
 
-def quantise(values: np.ndarray, scale: float, data: Format) -> tuple[np.ndarray, int]:
+def quantise(values: np.ndarray, scale: float | NDArray[np.float64], data: Format) -> tuple[NDArray[np.int64], int]:
     """Words ``int64`` of the doubles ``values``, and how many of them saturated.
+
+    ``scale`` is the value of one LSB, or an array of them that broadcasts to ``values``.
 
     The quotient is rounded to the nearest integer, halves upwards. It is floored first and compared, because adding
     a half before flooring is wrong for the double below a half.

@@ -1,5 +1,6 @@
 """The shell scripts: what they say of themselves, and what `scripts/setup` tells somebody without rights."""
 
+import hashlib
 import os
 import shutil
 import subprocess
@@ -122,3 +123,32 @@ def test_apt_is_not_called_when_forbidden(bare):
     assert done.returncode == 1
     assert "sudo apt-get install g++ make perl" in done.stderr
     assert not (tools / "apt-get.was-called").exists()
+
+
+def test_the_llm_extra_is_asked_for_once(bare):
+    project, tools = bare
+    for name in ("g++", "make", "perl", "iverilog", "vvp"):
+        (tools / name).write_text("#!/bin/sh\nexit 0\n")
+        (tools / name).chmod(0o755)
+    venv = project / ".venv"
+    (venv / "bin").mkdir(parents=True)
+    (venv / "bin" / "python").symlink_to(tools / "python3")
+    parts = (project / "pyproject.toml", project / "scripts" / "setup")
+    content = b"".join(part.read_bytes() for part in parts) + f"{project} 3.11\n".encode()
+    wanted = hashlib.sha256(content).hexdigest() + "\n"
+
+    def setup(*options):
+        done = run(tools / "bash", project / "scripts" / "setup", "--no-apt", *options, env={"PATH": str(tools)})
+        return "up to date" in done.stdout
+
+    (venv / "setup.stamp").write_text(wanted)
+    assert setup()
+    (venv / "setup-llm.stamp").write_text(wanted)
+    assert setup()
+    assert setup("--llm")
+    # Installed for another state of the project: it is renewed, although nobody asks for it again.
+    (venv / "setup-llm.stamp").write_text("other\n")
+    assert not setup()
+    (venv / "setup.stamp").write_text(wanted)
+    (venv / "setup-llm.stamp").unlink(missing_ok=True)
+    assert not setup("--llm")
