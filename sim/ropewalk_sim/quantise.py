@@ -98,7 +98,7 @@ def pair_scales(
     data: Format,
     coefficient: Format,
 ) -> NDArray[np.float64]:
-    """As :func:`default_scale` for each of ``largest``, where it is known how long pairs are: ``growth`` times ``largest`` at most.
+    """As :func:`default_scale` for each of ``largest``, where pairs are known to be ``growth`` times as long, at most.
 
     A rotated element is at most ``amplitude`` times as large as its pair is long, ``sqrt(x^2 + y^2)``, whatever the
     angle. Of pairs whose elements differ in size the longest is hardly longer than the largest element, and the scale
