@@ -176,8 +176,8 @@ class Framer(Component):
             counted_lagging.side.tag.eq(its_tag),
             counted_lagging.side.error.eq(current.error | mismatched | wrong_end),
         ]
+        order = Signal(order_layout(design))
         if design.moves:
-            order = Signal(order_layout(design))
             m.d.comb += [
                 order.first.eq(current.start),
                 order.pairs.eq(current.pairs),
@@ -210,8 +210,13 @@ class Framer(Component):
             lagging.rotated.eq(lanes.lanes & turns.replicate(design.lanes)),
         ]
         if design.moves:
-            beats = SliceBeats(m, design, counted.order, counted.order.split_in, name="slice")
-            crossed = beats.crossed(delayed(m, counter.word, SliceBeats.latency, name="word"))
+            # Of a head that is not moved nothing crosses: that is known too late for the sums.
+            beats = SliceBeats(m, design, order, order.split_in, name="slice")
+            word, moved = (
+                delayed(m, value, SliceBeats.latency, name=name)
+                for name, value in (("word", counter.word), ("moved", counter.kind != VALUE))
+            )
+            crossed = beats.crossed(word) & moved
             m.d.comb += [
                 beat.crossed.eq(delayed(m, crossed, lanes.latency - SliceBeats.latency, name="crossed")),
                 lagging.inside.eq(lanes.lanes[0] & (lagging.side.kind != VALUE)),

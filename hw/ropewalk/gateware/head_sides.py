@@ -8,6 +8,7 @@ from amaranth.lib.wiring import In, Out
 from ..design import Design
 from .component import Component
 from .layouts import side_layout
+from .pipeline import carried
 from .primitives import delayed
 from .queue import following
 
@@ -16,7 +17,7 @@ class HeadSides(Component):
     """Takes what accompanies each beat as it comes, and gives it for each beat that goes.
 
     Of a head it keeps its kind and its tag, the first beat that has the error, and the beat that is the last of its
-    token: what comes behind that in the head stands in for beats that never came. A beat goes no earlier than three
+    token: what comes behind that in the head stands in for beats that never came. A beat goes no earlier than four
     clocks after it came.
 
     Parameters
@@ -63,23 +64,27 @@ class HeadSides(Component):
         write, read = heads.write_port(), heads.read_port()
 
         # Coming: the head is written anew with each of its beats.
+        came = carried(m, self.came, 1, name="came")
+        absent = delayed(m, self.absent, 1, name="absent")
+        its_place = delayed(m, self.word, 1, name="its_place")
+        arrival = data.View(side_layout(self._design), delayed(m, self.arrival, 1, name="arrival"))
         coming = Signal(range(self._heads))
         kept = Signal(head_layout, reset_less=True)
         head = Signal(head_layout)
         m.d.comb += [
-            head.kind.eq(self.arrival.kind),
-            head.tag.eq(self.arrival.tag),
-            head.wrong.eq(self.arrival.error | (kept.wrong & (self.word != 0))),
-            head.wrong_from.eq(Mux(kept.wrong & (self.word != 0), kept.wrong_from, self.word)),
-            head.ends.eq(self.arrival.last),
-            head.ends_with.eq(self.word),
+            head.kind.eq(arrival.kind),
+            head.tag.eq(arrival.tag),
+            head.wrong.eq(arrival.error | (kept.wrong & (its_place != 0))),
+            head.wrong_from.eq(Mux(kept.wrong & (its_place != 0), kept.wrong_from, its_place)),
+            head.ends.eq(arrival.last),
+            head.ends_with.eq(its_place),
             write.addr.eq(coming),
             write.data.eq(head),
-            write.en.eq(self.came & ~self.absent),
+            write.en.eq(came & ~absent),
         ]
         with m.If(write.en):
             m.d.sync += kept.eq(head)
-        with m.If(self.came & (self.word == end)):
+        with m.If(came & (its_place == end)):
             m.d.sync += coming.eq(following(coming))
 
         # Going.

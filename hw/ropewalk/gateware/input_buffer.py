@@ -2,6 +2,7 @@
 
 from amaranth.hdl import Cat, Module, Mux, Signal, Value
 from amaranth.lib import data
+from amaranth.lib.wiring import connect
 
 from ..design import Design
 from .chunks import zipped
@@ -9,9 +10,10 @@ from .component import Component
 from .entrance import Entrance
 from .input_order import input_members
 from .input_plan import InputPlan, head_layout, pair_beat_layout, wait_layout
-from .layouts import beat_layout
+from .layouts import ask_layout, beat_layout
 from .primitives import BlockRam, delayed
 from .queue import Queue
+from .relay import Relay
 
 
 class ReorderedInput(Component):
@@ -22,10 +24,10 @@ class ReorderedInput(Component):
     last beat has gone. Heads come whole (:mod:`.completer`).
     """
 
-    latency = 1 + BlockRam.latency + 1
-    write_latency = 3 + Entrance.latency
+    latency = 1 + BlockRam.latency + 2
+    write_latency = 3 + 2 * Entrance.latency + Relay.latency
     """Clocks from taking a beat to one that had to wait for it entering the core."""
-    beat_latency = 1 + Queue.latency + InputPlan.latency + Entrance.latency
+    beat_latency = 1 + Queue.latency + InputPlan.latency + 2 * Entrance.latency + Relay.latency
     """Clocks from taking the first beat of a head to its first one entering the core, where it waits for nothing."""
 
     def __init__(self, design: Design):
@@ -94,24 +96,32 @@ class ReorderedInput(Component):
                 ram.write_data.eq(delayed(m, Mux(beat.crossed, other, one), 1, name=f"into_{bank}")),
             ]
 
-        # A pair beat enters when the later of its chunks is there.
+        # A pair beat may go on when the later of its chunks is there, and enters when its row entries are too.
         m.submodules.plan = plan = InputPlan(design, place_bits=self._pointer_bits)
-        m.submodules.entrance = entrance = Entrance(wait_layout(design, self._pointer_bits), conditions=[[1, 2], [1]])
+        waits, ask = wait_layout(design, self._pointer_bits), ask_layout(design)
+        m.submodules.written = is_there = Entrance(waits, conditions=[[1]])
+        m.submodules.relay = relay = Relay(ask)
+        m.submodules.entrance = entrance = Entrance(ask, conditions=[[1, 2]])
         m.d.comb += [
             plan.head.valid.eq(heads.output.valid),
             plan.head.payload.eq(heads.output.payload.head),
             heads.output.ready.eq(plan.head.ready),
-            entrance.arrival.valid.eq(plan.wait.valid),
-            entrance.arrival.payload.eq(plan.wait.payload),
-            plan.wait.ready.eq(entrance.arrival.ready),
+            is_there.arrival.valid.eq(plan.wait.valid),
+            is_there.arrival.payload.eq(plan.wait.payload),
+            plan.wait.ready.eq(is_there.arrival.ready),
+            is_there.head_there.eq(self._is_written(is_there.head.high, written)),
+            is_there.there.eq(self._is_written(plan.wait.payload.high, written)),
+            is_there.room.eq(relay.arrival.ready),
+            relay.arrival.valid.eq(is_there.enter),
+            relay.arrival.payload.eq(is_there.head.ask),
             plan.fetch.eq(entrance.enter),
-            self.asks[0].eq(entrance.head.ask),
-            self.asks[1].eq(plan.wait.payload.ask),
-            entrance.head_there.eq(Cat(self.available[0], self._is_written(entrance.head.high, written))),
-            entrance.there.eq(Cat(self.available[1], self._is_written(plan.wait.payload.high, written))),
+            self.asks[0].eq(entrance.head),
+            self.asks[1].eq(relay.output.payload),
+            Cat(entrance.head_there, entrance.there).eq(self.available),
             entrance.room.eq(self.room),
             self.enter.eq(entrance.enter),
         ]
+        connect(m, relay.output, entrance.arrival)
         entered = Signal()
         m.d.sync += entered.eq(entrance.enter)
         m.d.comb += [freed.eq(entered & plan.pair_beat.last), self.order.eq(plan.pair_beat.order)]
@@ -128,22 +138,26 @@ class ReorderedInput(Component):
         zip_up = delayed(
             m,
             Mux(pair_beat.inside, pair_beat.order.split_in, pair_beat.order.split_out),
-            BlockRam.latency,
+            BlockRam.latency + 1,
             name="zip_up",
         )
         one, other = (ram.data for ram in self._banks)
-        low, high = Mux(read.second_bank, other, one), Mux(read.second_bank, one, other)
+        low, high = (
+            delayed(m, Mux(read.second_bank, *pair), 1, name=name)
+            for name, pair in (("first_chunk", (other, one)), ("other_chunk", (one, other)))
+        )
+        chosen = data.View(layout, delayed(m, read, 1, name="chosen"))
         # A partner that never came leaves its pair as it is.
-        rotated = read.rotated & (~(read.order.split_in & high[-1])).replicate(design.lanes)
+        rotated = chosen.rotated & (~(chosen.order.split_in & high[-1])).replicate(design.lanes)
         m.d.comb += [
             self.elements.as_value().eq(delayed(m, _arranged(design, low, high, zip_up), 1, name="elements")),
             self.rotated.eq(delayed(m, rotated, 1, name="rotated")),
-            self.inverse.eq(delayed(m, read.inverse, 1, name="inverse")),
+            self.inverse.eq(delayed(m, chosen.inverse, 1, name="inverse")),
         ]
 
     def _is_written(self, number: Value, written: Signal) -> Value:
         """Whether beat ``number`` has been written: the numbers go round, and the sign says which is behind."""
-        return ~(written - number - 1)[self._pointer_bits - 1]
+        return (number - written)[self._pointer_bits - 1]
 
 
 def _arranged(design: Design, low: Value, high: Value, zip_up: Value) -> Value:

@@ -82,7 +82,7 @@ class InputPlan(Component):
         m.submodules.credits = credits = Credits(PLACES)
         m.d.comb += [
             issue.eq(self.head.valid & credits.free),
-            self.head.ready.eq(issue & at_end),
+            self.head.ready.eq(credits.free & at_end),
             credits.take.eq(issue),
         ]
         m.d.sync += credits.give.eq(self.fetch)

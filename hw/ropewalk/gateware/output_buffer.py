@@ -9,7 +9,7 @@ from .chunks import ChunkMap, halves, order_layout
 from .component import Component
 from .credits import Credits
 from .entrance import Entrance
-from .output_order import ExitQueue, head_sides, output_members
+from .output_order import ExitQueue, give_back, head_sides, output_members
 from .output_plan import OutputPlan, wait_layout
 from .pipeline import carried
 from .primitives import BlockRam, delayed
@@ -68,14 +68,16 @@ class ReorderedOutput(Component):
         at_end = Signal(init=beats == 1)
         begins = Signal()
         begun = Signal()
-        fits = Signal(init=1)
-        m.d.comb += [begins.eq(self.enter & at_start), self.room.eq(~at_start | fits)]
-        m.d.sync += [begun.eq(begins), free.eq(free - Mux(begun, beats, 0) + read)]
+        room = Signal(init=1)
+        was_read = Signal()
+        m.d.comb += [begins.eq(self.enter & at_start), self.room.eq(room)]
+        m.d.sync += [was_read.eq(read), begun.eq(begins), free.eq(free - Mux(begun, beats, 0) + was_read)]
         if beats == 1:
-            m.d.sync += fits.eq(free > 2)
+            m.d.sync += room.eq(free > 2)
         else:
-            # Heads do not begin in clocks that follow each other.
-            m.d.sync += fits.eq(Mux(begins | begun, free >= 2 * beats, free >= beats))
+            # Heads do not begin in clocks that follow each other, so the one that was begun is all that counts.
+            fits = Mux(begun, free >= 2 * beats, free >= beats)
+            m.d.sync += room.eq(fits | ~Mux(self.enter, at_end, at_start))
             with m.If(self.enter):
                 m.d.sync += [
                     at_start.eq(at_end),
@@ -144,7 +146,8 @@ class ReorderedOutput(Component):
         """Reads a beat when what it waits for is there, against a place in the queue."""
         design = self._design
         m.submodules.entrance = entrance = Entrance(wait_layout(self._pointer_bits), conditions=[[1]])
-        m.submodules.credits = credits = Credits(QUEUE_DEPTH)
+        # A read is counted in the clock after it: that is known late.
+        m.submodules.credits = credits = Credits(QUEUE_DEPTH, under_way=1)
         m.submodules.queue = queue = ExitQueue(design, QUEUE_DEPTH)
         address = Signal(self._pointer_bits)
         m.d.comb += [
@@ -155,34 +158,36 @@ class ReorderedOutput(Component):
             entrance.there.eq(self._is_done(plan.wait.payload.number, done)),
             entrance.room.eq(credits.free),
             read.eq(entrance.enter),
-            credits.take.eq(read),
         ]
         with m.If(read):
             m.d.sync += address.eq(address + 1)
         sides = head_sides(m, self, design, beats=self._waiting + self.depth + QUEUE_DEPTH, goes=read)
         assert sides.latency == BlockRam.latency
         arrives = carried(m, read, BlockRam.latency, name="arrives")
+        kept = Signal()
         swap = delayed(m, entrance.head.crossed, BlockRam.latency, name="swap")
         for ram in self._banks:
             m.d.comb += ram.address.eq(address)
         first_bank, second_bank = (ram.data for ram in self._banks)
         m.d.comb += [
-            queue.write_elements.eq(arrives),
-            queue.write_side.eq(arrives),
-            queue.offer.eq(arrives),
+            kept.eq(arrives & ~sides.side.absent),
+            queue.write_elements.eq(kept),
+            queue.write_side.eq(kept),
+            queue.offer.eq(kept),
             queue.in_elements.as_value().eq(Mux(swap, Cat(second_bank, first_bank), Cat(first_bank, second_bank))),
             queue.in_side.eq(sides.side),
         ]
         connect(m, queue.output, wiring.flipped(self.result))
-        m.d.sync += credits.give.eq(self.result.valid & self.result.ready)
+        m.d.sync += credits.take.eq(read)
+        give_back(m, credits, self.result.valid & self.result.ready, arrives & sides.side.absent, places=QUEUE_DEPTH)
 
     def _is_done(self, number: Value, done: Signal) -> Value:
         """Whether result ``number`` has been written: the numbers go round, and the sign says which is behind."""
-        return ~(done - number - 1)[self._pointer_bits - 1]
+        return (number - done)[self._pointer_bits - 1]
 
 
 QUEUE_DEPTH = 8
 """Places in the queue behind the buffer: the beats that are being read, and the clocks a credit takes to come back."""
 
-ROUND_TRIP = 12
+ROUND_TRIP = 13
 """Clocks, at most, beside those of the core, from a head entering to the places of its first beat being free again."""

@@ -56,7 +56,7 @@ class OutputPlan(Component):
         m.submodules.credits = credits = Credits(PLACES)
         m.d.comb += [
             issue.eq(self.head.valid & credits.free),
-            self.head.ready.eq(issue & at_end),
+            self.head.ready.eq(credits.free & at_end),
             credits.take.eq(issue),
         ]
         m.d.sync += credits.give.eq(self.wait.valid & self.wait.ready)
@@ -86,21 +86,28 @@ class OutputPlan(Component):
             past.eq(beat_1 > pair_beats.behind),
         ]
 
-        # Clock 3: what it waits for. Clock 4: its number.
+        # Clock 3: which of the slice's results, at most. Clock 4: what it waits for. Clock 5: its number.
+        at_most = Signal(behind.shape(), reset_less=True)
+        m.d.sync += at_most.eq(Mux(result < behind, result, behind - 1))
+        beat_3, behind_3 = (delayed(m, value, 1, name=name) for name, value in (("beat_3", beat), ("behind_3", behind)))
+        of_slice, left_over = (
+            delayed(m, value, 1, name=name)
+            for name, value in (("of_slice", started & ~is_behind & split), ("left_over", started & ~past & odd))
+        )
         waits_for = Signal(len(word) + 1, reset_less=True)
-        m.d.sync += waits_for.eq(beat)
-        with m.If(started & ~past & odd):
-            m.d.sync += waits_for.eq(behind)
-        with m.Elif(started & ~is_behind & split):
-            m.d.sync += waits_for.eq(Mux(result < behind, result, behind - 1))
+        m.d.sync += waits_for.eq(beat_3)
+        with m.If(left_over):
+            m.d.sync += waits_for.eq(behind_3)
+        with m.Elif(of_slice):
+            m.d.sync += waits_for.eq(at_most)
         number = Signal(self._number_bits, reset_less=True)
-        m.d.sync += number.eq(delayed(m, base, 3, name="base") + waits_for)
-        known = carried(m, issue, 4, name="known")
+        m.d.sync += number.eq(delayed(m, base, 4, name="base") + waits_for)
+        known = carried(m, issue, 5, name="known")
         m.d.comb += [
             waits.write_wait.eq(known),
             waits.offer.eq(known),
             waits.in_wait.number.eq(number),
-            waits.in_wait.crossed.eq(delayed(m, pair_beats.crossed(beat_1), 3, name="crossed")),
+            waits.in_wait.crossed.eq(delayed(m, pair_beats.crossed(beat_1), 4, name="crossed")),
             self.wait.valid.eq(waits.output.valid),
             self.wait.payload.eq(waits.output.payload.wait),
             waits.output.ready.eq(self.wait.ready),
