@@ -53,7 +53,7 @@ class Credits(Component):
         several = Signal()
         none_or_one = Signal()
         m.d.comb += [
-            several.eq((count[1:bits].any() & ~count[-1]) if below else count[1:].any()),
+            several.eq(count[1:bits].any() & ~(count[-1] & below)),
             none_or_one.eq(~count[1:].any()),
         ]
         m.d.comb += [

@@ -139,8 +139,9 @@ class RotaryEngine(Component):
         # What joins the parts, and is emptied with some of them.
         joint = Module()
         # Where data and tokens come in is freed last, when there is room for them behind it.
-        clear = [self.clear, *(Signal(name=f"clear_{stage}") for stage in range(1, CLEAR_STAGES))]
-        m.d.sync += Cat(clear[1:]).eq(Cat(clear))
+        clear = [Signal(name=f"clear_{stage}") for stage in range(CLEAR_STAGES)]
+        m.d.sync += Cat(clear).eq(Cat(self.clear, clear))
+        before = [self.clear, *clear]
         for stage, parts in enumerate(
             (
                 {"output": output, "entry": entry, "joint": joint},
@@ -151,7 +152,7 @@ class RotaryEngine(Component):
             for name, part in parts.items():
                 # A register for each, which synthesis must not take for one of several: none drives too much.
                 part_clear = Signal(name=f"clear_{name}", attrs={"keep": 1})
-                m.d.sync += part_clear.eq(clear[stage])
+                m.d.sync += part_clear.eq(before[stage])
                 m.submodules[name] = ResetInserter(part_clear)(part)
 
         # Tokens and their rows. A token that has been passed on, and a row that was begun with it, are told together.
@@ -242,8 +243,13 @@ class RotaryEngine(Component):
         valid = carried(joint, entry.enter, self.core_latency, name="valid")
         m.d.comb += output.valid.eq(valid)
 
-        # The exit.
-        connect(m, output.result, wiring.flipped(self.result))
+        # The exit. Beats that stand in for missing ones are dropped.
+        absent = output.result.payload.side.absent if design.buffered else 0
+        m.d.comb += [
+            self.result.payload.eq(output.result.payload),
+            self.result.valid.eq(output.result.valid & ~absent),
+            output.result.ready.eq(self.result.ready | absent),
+        ]
         leave = self.result.valid & self.result.ready
         m.d.comb += [
             self.events.token.eq(leave & self.result.payload.side.last),

@@ -71,9 +71,6 @@ class HeadCounter(Component):
         begins_at_end = begins_last if beats == 1 else 0
         m.d.comb += self.at_end_next.eq(Mux(self.load, begins_at_end, Mux(self.advance, next_is_last, self.at_end)))
         m.d.sync += self.at_end.eq(self.at_end_next)
-        # Masked, not chosen: of a choice of 0 synthesis makes a reset, which comes later than what it resets.
-        next_kind = self.advance & self.at_head_end & last_of_kind
-        m.d.sync += third.eq(third & (~next_kind).replicate(len(third)))
         with m.If(self.advance):
             m.d.sync += [
                 self.word.eq(Mux(self.at_head_end, 0, self.word + 1)),
@@ -88,6 +85,7 @@ class HeadCounter(Component):
                         left.eq(second_left),
                         second.eq(third),
                         second_left.eq(third_left),
+                        third.eq(0),
                     ]
         with m.If(self.load):
             m.d.sync += [

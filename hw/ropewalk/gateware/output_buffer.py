@@ -9,7 +9,7 @@ from .chunks import ChunkMap, halves, order_layout
 from .component import Component
 from .credits import Credits
 from .entrance import Entrance
-from .output_order import ExitQueue, give_back, head_sides, output_members
+from .output_order import ExitQueue, head_sides, output_members
 from .output_plan import OutputPlan, wait_layout
 from .pipeline import carried
 from .primitives import BlockRam, delayed
@@ -164,22 +164,19 @@ class ReorderedOutput(Component):
         sides = head_sides(m, self, design, beats=self._waiting + self.depth + QUEUE_DEPTH, goes=read)
         assert sides.latency == BlockRam.latency
         arrives = carried(m, read, BlockRam.latency, name="arrives")
-        kept = Signal()
         swap = delayed(m, entrance.head.crossed, BlockRam.latency, name="swap")
         for ram in self._banks:
             m.d.comb += ram.address.eq(address)
         first_bank, second_bank = (ram.data for ram in self._banks)
         m.d.comb += [
-            kept.eq(arrives & ~sides.side.absent),
-            queue.write_elements.eq(kept),
-            queue.write_side.eq(kept),
-            queue.offer.eq(kept),
+            queue.write_elements.eq(arrives),
+            queue.write_side.eq(arrives),
+            queue.offer.eq(arrives),
             queue.in_elements.as_value().eq(Mux(swap, Cat(second_bank, first_bank), Cat(first_bank, second_bank))),
             queue.in_side.eq(sides.side),
         ]
         connect(m, queue.output, wiring.flipped(self.result))
-        m.d.sync += credits.take.eq(read)
-        give_back(m, credits, self.result.valid & self.result.ready, arrives & sides.side.absent, places=QUEUE_DEPTH)
+        m.d.sync += [credits.take.eq(read), credits.give.eq(self.result.valid & self.result.ready)]
 
     def _is_done(self, number: Value, done: Signal) -> Value:
         """Whether result ``number`` has been written: the numbers go round, and the sign says which is behind."""

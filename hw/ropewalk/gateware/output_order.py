@@ -4,7 +4,7 @@ Both forms have the same members. The rotator never stalls, so a beat may enter 
 result: that is what ``room`` says.
 """
 
-from amaranth.hdl import Cat, Module, Signal, Value
+from amaranth.hdl import Cat, Module, Value
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out, connect
 
@@ -70,32 +70,23 @@ class DirectOutput(Component):
         # A beat is counted in the clock after it goes: that is known late.
         m.submodules.credits = credits = Credits(self.depth, under_way=1)
         m.submodules.results = results = ExitQueue(design, self.depth)
-        kept = Signal()
         places = range(len(self.elements))
         if design.stream_pairings[1] == "paired":
             places = [*places[::2], *places[1::2]]
         m.d.comb += [
             self.room.eq(credits.free),
             results.in_elements.as_value().eq(Cat(self.elements[place] for place in places)),
-            results.write_elements.eq(kept),
-            results.offer.eq(kept),
+            results.write_elements.eq(self.valid),
+            results.offer.eq(self.valid),
         ]
         connect(m, results.output, wiring.flipped(self.result))
-        leaves = self.result.valid & self.result.ready
-        m.d.sync += credits.take.eq(self.enter)
+        m.d.sync += [credits.take.eq(self.enter), credits.give.eq(self.result.valid & self.result.ready)]
         if design.buffered:
             sides = head_sides(m, self, design, beats=self.depth + self._waiting, goes=self.enter)
             entered = carried(m, self.enter, sides.latency, name="entered")
-            absent = carried(m, sides.side.absent, self._core_latency - sides.latency, name="absent")
-            m.d.comb += [
-                kept.eq(self.valid & ~absent),
-                results.in_side.eq(sides.side),
-                results.write_side.eq(entered & ~sides.side.absent),
-            ]
-            give_back(m, credits, leaves, self.valid & absent, places=self.depth)
+            m.d.comb += [results.in_side.eq(sides.side), results.write_side.eq(entered)]
         else:
-            m.d.comb += [kept.eq(self.valid), results.in_side.eq(self.side), results.write_side.eq(self.came)]
-            m.d.sync += credits.give.eq(leaves)
+            m.d.comb += [results.in_side.eq(self.side), results.write_side.eq(self.came)]
         return m
 
 
@@ -157,13 +148,3 @@ def head_sides(m: Module, output: Component, design: Design, *, beats: int, goes
         sides.goes.eq(goes),
     ]
     return sides
-
-
-def give_back(m: Module, credits: Credits, leaves: Value, dropped: Value, *, places: int) -> None:
-    """Gives places back for beats that leave, and for those that stood in for missing ones and are not kept.
-
-    One place a clock can be given back: what is dropped waits for a clock in which nothing leaves.
-    """
-    owed = Signal(range(places + 1))
-    some = owed.any()
-    m.d.sync += [credits.give.eq(leaves | some), owed.eq(owed + dropped - (some & ~leaves))]
