@@ -52,9 +52,17 @@ def optimisation(folder: Path) -> str:
     """The C++ compiler's level for the simulator of a folder's Verilog.
 
     A netlist is tens of thousands of statements without loops: optimising them takes minutes, and running them as they
-    are does not.
+    are does not. Of other Verilog ``ROPEWALK_OPTIMISE`` names the level, 0 to 3, for who runs little and waits for the
+    compiler; 2 by default.
+
+    Raises ``EngineError`` where it names another.
     """
-    return "-O0" if is_netlist(folder) else "-O2"
+    if is_netlist(folder):
+        return "-O0"
+    level = os.environ.get("ROPEWALK_OPTIMISE") or "2"
+    if level not in ("0", "1", "2", "3"):
+        raise EngineError(f"ROPEWALK_OPTIMISE must be 0, 1, 2 or 3, not {level!r}")
+    return f"-O{level}"
 
 
 @cache

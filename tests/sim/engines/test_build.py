@@ -265,3 +265,16 @@ def test_the_simulator_names_a_missing_compiler(monkeypatch, tmp_path, design_fo
     with pytest.raises(EngineError, match=r"a C\+\+ compiler is missing: install g\+\+ \(Debian: apt install g\+\+\)"):
         Simulator(design_folder("one-lane"))
     assert not cache_folder().exists()
+
+
+@pytest.mark.parametrize(("asked", "level"), [("0", "-O0"), ("3", "-O3"), ("", "-O2")])
+def test_the_level_that_is_asked_for(asked, level, monkeypatch, tmp_path):
+    monkeypatch.setenv("ROPEWALK_OPTIMISE", asked)
+    assert toolchain.optimisation(tmp_path) == level
+
+
+@pytest.mark.parametrize("asked", ["4", "-O2", "fast"])
+def test_a_level_that_there_is_not_is_refused(asked, monkeypatch, tmp_path):
+    monkeypatch.setenv("ROPEWALK_OPTIMISE", asked)
+    with pytest.raises(EngineError, match=f"ROPEWALK_OPTIMISE must be 0, 1, 2 or 3, not '{asked}'"):
+        toolchain.optimisation(tmp_path)
