@@ -1,7 +1,7 @@
 """Small models of every supported family through the whole command. See docs/testing.md for what these need."""
 
-import math
 import json
+import math
 import shutil
 
 import numpy as np
@@ -58,7 +58,7 @@ def test_every_rotation_goes_through_the_engine(llm, models, family):
     assert fine["tokens"] == fine["float_tokens"]
     assert fine["tokens_differing"] == 0
     assert fine["kl_per_token"] < 1e-9
-    # Half an LSB for the result, and half an LSB of both coefficients, 2^-24, of a pair as long as the range; a tenth for
+    # Half an LSB for the result, half an LSB of both coefficients, 2^-24, of a pair as long as the range; a tenth for
     # the sine itself. An amplitude is a word of 17 fraction bits, half an LSB of which is 2^-18 of the largest word.
     bound = 0.5 + math.sqrt(2) * 2**23 * 2.0**-24 + 0.1
     assert fine["worst_error_lsb"] < (2.0**-18 * 2**23 if family == "llama-yarn" else bound)
