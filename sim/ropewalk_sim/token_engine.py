@@ -1,6 +1,7 @@
 """What takes whole tokens of words and gives them back turned: the compiled simulator and the model, called alike."""
 
 import threading
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -52,7 +53,7 @@ class SimulatorResult:
         return self.beats / self.seconds
 
 
-class TokenEngine:
+class TokenEngine(ABC):
     """Something that turns whole tokens as one design does.
 
     Parameters
@@ -78,9 +79,9 @@ class TokenEngine:
         """The design."""
         return self._design
 
+    @abstractmethod
     def _turn(self, job: TokenWords, tokens: slice, into: Mapping[str, NDArray[Any]], progress: Progress | None) -> int:
         """Turn a stretch of the tokens of ``job``, write them into their places of ``into``, and give the clocks."""
-        raise NotImplementedError
 
     def _pieces(self, job: TokenWords) -> list[slice]:
         """Stretches of about the same length, as many for each thread, of about :data:`PIECE_BEATS` beats at most."""

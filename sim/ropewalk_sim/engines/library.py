@@ -83,16 +83,34 @@ def build_library(folder: Path, waveform: str | None = None) -> Path:
     With ``waveform``, ``vcd`` or ``fst``, one that can write such files, which is another build and slower.
     """
     verilog = read_verilog(folder)
-    level = optimisation(folder) if waveform is None else "-O0"  # what writes signals is much, and seldom run
-    around = clocked(verilog.decode(errors="replace")).encode()
+    verilog += clocked(verilog.decode(errors="replace")).encode()
+    if waveform is None:
+        return compiled("verilator", HARNESS, verilog, top=CLOCKED, level=optimisation(folder))
+    # What writes signals is much, and seldom run.
+    defines = ("-DVM_TRACE=1", f"-DVM_TRACE_{waveform.upper()}=1")
+    return compiled("verilator", HARNESS, verilog, top=CLOCKED, level="-O0", defines=defines, waveform=waveform)
+
+
+def compiled(
+    kind: str,
+    harness: Path,
+    verilog: bytes,
+    *,
+    top: str,
+    level: str,
+    defines: tuple[str, ...] = (),
+    waveform: str | None = None,
+) -> Path:
+    """The library of ``verilog``, whose module ``top`` the C++ file ``harness`` drives, in the cache's ``kind``.
+
+    ``level`` and ``defines`` are for the C++ compiler; with ``waveform`` the writer of such files is compiled in.
+    """
     tools = (verilator_version(), compiler_version(), *VERILATE, *COMPILE, *USER_HOOKS)
     include = verilator_root() / "include"
     flags = (*COMPILE, *USER_HOOKS, f"-I{include}", f"-I{include / 'vltstd'}")
+    tracing = [f"--trace-{waveform}"] if waveform else []
+    writers = [include / f"verilated_{waveform}_c.cpp"] if waveform else []
     headers = sorted(FST.iterdir()) if waveform == "fst" else []
-    traced, writers = [], []
-    if waveform:
-        traced = ["-DVM_TRACE=1", f"-DVM_TRACE_{waveform.upper()}=1", f"-I{FST}"]
-        writers = [f"verilated_{waveform}_c.cpp"]
 
     def build_runtime(target: Path) -> None:
         for name in RUNTIME:
@@ -100,20 +118,18 @@ def build_library(folder: Path, waveform: str | None = None) -> Path:
                                                    target / f"{name}.o"])  # fmt: skip
 
     def build(target: Path) -> None:
-        (target / "ropewalk.v").write_bytes(verilog + around)
-        tracing = [f"--trace-{waveform}"] if waveform else []
+        (target / "ropewalk.v").write_bytes(verilog)
         run_tool("verilator", [verilator_root() / "bin" / "verilator_bin", *VERILATE, *tracing, "--prefix", "Vropewalk",
-                               "--Mdir", "cpp", "--top-module", CLOCKED, "ropewalk.v"], folder=target)  # fmt: skip
+                               "--Mdir", "cpp", "--top-module", top, "ropewalk.v"], folder=target)  # fmt: skip
         runtime = cached("verilated", tools, build_runtime)
-        sources = [*sorted((target / "cpp").glob("*.cpp")), HARNESS]
+        sources = [*sorted((target / "cpp").glob("*.cpp")), harness]
         unit = target / "unit.cpp"
         unit.write_text("".join(f'#include "{source}"\n' for source in sources))
-        run_tool("g++", [compiler(), level, *traced, *flags, f"-I{target / 'cpp'}", "-shared", unit,
-                         *(include / name for name in writers),
+        run_tool("g++", [compiler(), level, *defines, *flags, f"-I{FST}", f"-I{REGISTER_PORT.parent}",
+                         f"-I{target / 'cpp'}", "-shared", unit, *writers,
                          *(runtime / f"{name}.o" for name in RUNTIME), "-pthread", "-Wl,-Bsymbolic", "-o",
                          target / "ropewalk.so"], folder=target)  # fmt: skip
         shutil.rmtree(target / "cpp")
 
-    parts = (*tools, level, HARNESS.read_bytes(), REGISTER_PORT.read_bytes(), verilog, around)
-    parts += (waveform or "", *(header.read_bytes() for header in headers))
-    return cached("verilator", parts, build) / "ropewalk.so"
+    parts = (*tools, level, *defines, harness.read_bytes(), REGISTER_PORT.read_bytes(), verilog, top, waveform or "")
+    return cached(kind, (*parts, *(header.read_bytes() for header in headers)), build) / "ropewalk.so"

@@ -5,7 +5,6 @@ by the Verilog or, where the table is outside, into the memory beside it: a chan
 """
 
 import ctypes
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -15,16 +14,10 @@ from ropewalk.emit.learned import load_learned, read_table
 from ropewalk.tables.learned import Words
 from ropewalk_sim.beats import Stalls
 from ropewalk_sim.engines import HANG_CLOCKS, QUIET_CLOCKS, Progress
-from ropewalk_sim.engines.cache import cached
-from ropewalk_sim.engines.library import COMPILE, REGISTER_PORT, RUNTIME, USER_HOOKS, VERILATE, current_directory
+from ropewalk_sim.engines.library import compiled, current_directory
 from ropewalk_sim.engines.toolchain import (
-    compiler,
-    compiler_version,
     optimisation,
     read_verilog,
-    run_tool,
-    verilator_root,
-    verilator_version,
 )
 from ropewalk_sim.engines.verilator_host import Host, access_table, answers_of, host_of
 from ropewalk_sim.errors import EngineError
@@ -210,30 +203,13 @@ def _load(path: Path, design: LearnedDesign) -> Any:
 
 def build_library(design: LearnedDesign, folder: Path) -> Path:
     """The compiled library of the Verilog in ``folder``, from the cache or built now."""
-    verilog, level = read_verilog(folder), optimisation(folder)
-    tools = (verilator_version(), compiler_version(), *VERILATE, *COMPILE, *USER_HOOKS)
-    include = verilator_root() / "include"
     ports = [*(["-DROPEWALK_KEEP"] if design.has_keep else [])]
     ports += ["-DROPEWALK_AXI"] if design.storage == "external" else []
-    flags = (*COMPILE, *USER_HOOKS, f"-I{include}", f"-I{include / 'vltstd'}", f"-I{REGISTER_PORT.parent}", *ports)
-
-    def build_runtime(target: Path) -> None:
-        for name in RUNTIME:
-            run_tool("g++ (Verilator's runtime)", [compiler(), "-O2", *flags, "-c", include / name, "-o",
-                                                   target / f"{name}.o"])  # fmt: skip
-
-    def build(target: Path) -> None:
-        (target / "ropewalk.v").write_bytes(verilog)
-        run_tool("verilator", [verilator_root() / "bin" / "verilator_bin", *VERILATE, "--prefix", "Vropewalk",
-                               "--Mdir", "cpp", "--top-module", "ropewalk", "ropewalk.v"], folder=target)  # fmt: skip
-        runtime = cached("verilated", tools, build_runtime)
-        sources = [*sorted((target / "cpp").glob("*.cpp")), HARNESS]
-        unit = target / "unit.cpp"
-        unit.write_text("".join(f'#include "{source}"\n' for source in sources))
-        run_tool("g++", [compiler(), level, *flags, f"-I{target / 'cpp'}", "-shared", unit,
-                         *(runtime / f"{name}.o" for name in RUNTIME), "-pthread", "-Wl,-Bsymbolic", "-o",
-                         target / "ropewalk.so"], folder=target)  # fmt: skip
-        shutil.rmtree(target / "cpp")
-
-    parts = (*tools, level, *ports, HARNESS.read_bytes(), REGISTER_PORT.read_bytes(), verilog)
-    return cached("verilator-learned", parts, build) / "ropewalk.so"
+    return compiled(
+        "verilator-learned",
+        HARNESS,
+        read_verilog(folder),
+        top="ropewalk",
+        level=optimisation(folder),
+        defines=tuple(ports),
+    )

@@ -7,14 +7,8 @@ import pytest
 
 from . import tiny
 
-pytestmark = [
-    pytest.mark.optional,
-    pytest.mark.filterwarnings("ignore::DeprecationWarning"),  # of torch's and transformers' own making
-    pytest.mark.filterwarnings("ignore::FutureWarning"),
-    pytest.mark.filterwarnings("ignore::UserWarning"),
-]
-
-PROMPT = "w1 w7 w3 w40 w11 w12 w5"
+pytestmark = tiny.OPTIONAL
+PROMPT = tiny.PROMPT
 
 
 @pytest.fixture(scope="module")

@@ -1,5 +1,18 @@
 """Small randomly initialised models of each family, as transformers makes them. Needs the llm extra."""
 
+import pytest
+
+OPTIONAL = [
+    pytest.mark.optional,
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),  # of torch's and transformers' own making
+    pytest.mark.filterwarnings("ignore::FutureWarning"),
+    pytest.mark.filterwarnings("ignore::UserWarning"),
+]
+"""The marks of tests that load such a model."""
+
+PROMPT = "w1 w7 w3 w40 w11 w12 w5"
+"""Words of the tokeniser that comes with them."""
+
 FAMILIES = {
     "gemma": ("GemmaConfig", "GemmaForCausalLM", {}),
     "gemma2": ("Gemma2Config", "Gemma2ForCausalLM", {"sliding_window": 8}),
