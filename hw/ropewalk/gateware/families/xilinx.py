@@ -4,10 +4,44 @@ The portable form is what their tools pack: operands, two product registers and 
 MREG, PREG). Vivado moves the output register of a memory into its block RAM; Yosys leaves it in logic.
 """
 
-from .form import Form
+from amaranth.hdl import Module, Shape, Signal
+
+from ..delay import delayed
+from .form import Form, Operands, negatable, negated
+
+WIDE_BITS, NARROW_BITS, SUM_BITS = 25, 18, 48
+"""Of the operands of a DSP48E1, both signed, and of its adder."""
 
 
 class Xilinx(Form):
     """See the module."""
 
     multiplier_attributes = {"use_dsp": "yes"}
+
+    def adds_products(self, a: Shape, b: Shape, constant: int) -> bool:
+        """Whether a block takes both operands with a sign, the first negated."""
+        widths = negatable(a).width, b.width + (not b.signed)
+        return min(widths) <= NARROW_BITS and max(widths) <= WIDE_BITS
+
+    def multiply_add(
+        self, first: Operands, second: Operands, negative: Signal, constant: int, p: Signal
+    ) -> Module:
+        """Two DSP48E1, inferred: one adds the constant, the other what that gives, by the cascade between them."""
+        if not self.adds_products(first[0].shape(), first[1].shape(), constant):
+            return super().multiply_add(first, second, negative, constant, p)
+        m = Module()
+        total: Signal | None = None
+        for number, (a, b) in enumerate((first, second)):
+            operand = delayed(m, negated(m, a, negative[number], name=f"a{number}"), 1 + number, name=f"a{number}_in")
+            coefficient = delayed(m, b, 2 + number, name=f"b{number}_in")
+            shape = (operand * coefficient).shape()
+            product = Signal(shape, name=f"product_{number}", reset_less=True, attrs=dict(self.multiplier_attributes))
+            summed = Signal(Shape(len(p), signed=True), name=f"sum_{number}", reset_less=True)
+            m.d.sync += [
+                product.eq(operand * coefficient),
+                summed.eq(product + (constant if total is None else total)),
+            ]
+            total = summed
+        assert total is not None
+        m.d.comb += p.eq(delayed(m, total, 1, name="total_waits"))
+        return m
