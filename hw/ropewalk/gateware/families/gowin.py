@@ -67,7 +67,10 @@ class Gowin(Form):
         total = Signal(SUM_BITS)
         ports = {}
         for number, (a, b) in enumerate((first, second)):
-            operands = negated(m, a, negative[number], name=f"a{number}"), delayed(m, b, 1, name=f"b{number}_waits")
+            operands = (
+                negated(m, a, negative[number], clocks=2, name=f"a{number}"),
+                delayed(m, b, 2, name=f"b{number}_waits"),
+            )
             for port, value in zip("AB", operands, strict=True):
                 wide = Signal(Shape(OPERAND_BITS, value.shape().signed), name=f"{port.lower()}{number}_wide")
                 m.d.comb += wide.eq(value)
@@ -92,6 +95,6 @@ class Gowin(Form):
             i_RESET=Const(0),
             o_DOUT=total,
         )
-        # Two clocks less than blocks one behind the other take.
-        m.d.comb += p.eq(delayed(m, total[: len(p)], 2, name="total_waits"))
+        # A clock less than blocks one behind the other take.
+        m.d.comb += p.eq(delayed(m, total[: len(p)], 1, name="total_waits"))
         return m

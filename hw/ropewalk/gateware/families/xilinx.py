@@ -26,22 +26,27 @@ class Xilinx(Form):
     def multiply_add(
         self, first: Operands, second: Operands, negative: Signal, constant: int, p: Signal
     ) -> Module:
-        """Two DSP48E1, inferred: one adds the constant, the other what that gives, by the cascade between them."""
+        """Two DSP48E1, inferred, with all their registers: one adds the constant, the other what that gives.
+
+        That goes by the second one's C and its register. The cascade between the blocks would spare this clock; Yosys
+        uses it only where the first block adds nothing.
+        """
         if not self.adds_products(first[0].shape(), first[1].shape(), constant):
             return super().multiply_add(first, second, negative, constant, p)
         m = Module()
         total: Signal | None = None
         for number, (a, b) in enumerate((first, second)):
-            operand = delayed(m, negated(m, a, negative[number], name=f"a{number}"), 1 + number, name=f"a{number}_in")
-            coefficient = delayed(m, b, 2 + number, name=f"b{number}_in")
+            operand = negated(m, a, negative[number], clocks=1, name=f"a{number}")
+            operand = delayed(m, operand, 1 + 2 * number, name=f"a{number}_in")
+            coefficient = delayed(m, b, 2 + 2 * number, name=f"b{number}_in")
             shape = (operand * coefficient).shape()
             product = Signal(shape, name=f"product_{number}", reset_less=True, attrs=dict(self.multiplier_attributes))
             summed = Signal(Shape(len(p), signed=True), name=f"sum_{number}", reset_less=True)
             m.d.sync += [
                 product.eq(operand * coefficient),
-                summed.eq(product + (constant if total is None else total)),
+                summed.eq(product + (constant if total is None else delayed(m, total, 1, name="other"))),
             ]
             total = summed
         assert total is not None
-        m.d.comb += p.eq(delayed(m, total, 1, name="total_waits"))
+        m.d.comb += p.eq(total)
         return m
