@@ -48,17 +48,17 @@ class Multiplier(Component):
 class MultiplyAdd(Component):
     """The exact sum of two products, each negated where that is asked for, and of a constant.
 
-    Latency 6 clocks, one sum per clock. It is for the part's own multiply-add, where the family has one (:meth:`uses`):
-    two DSP blocks, and the adders behind their multipliers. A part without it makes the same of two multipliers and
-    carry chains. The clocks are those of two blocks of which one adds what the other gives: operands, product in two
-    registers and its sum with the constant, the way to the second block and the sum there.
+    Latency 6 clocks, one sum per clock. It is for the part's own multiply-add, where the family's form has one
+    (:meth:`~.families.form.Form.adds_products`): two DSP blocks, and the adders behind their multipliers. Others make
+    the same of two multipliers and carry chains. The clocks are those of two blocks of which one adds what the other
+    gives: operands, product in two registers and its sum with the constant, the way to the second block, the sum there.
 
     Parameters
     ----------
     a, b
         Shapes of the first and the second operand of either product, of at most 18 bits.
     constant
-        Added to the sum, not negative: what rounds it, so that this takes no adder.
+        Added to the sum, of at most 36 bits without a sign: what rounds it, so that this takes no adder.
 
     Members
     -------
@@ -67,7 +67,7 @@ class MultiplyAdd(Component):
     negative : In
         Whether the first product, and whether the second, is subtracted.
     p : Out
-        ``constant + (-a0 * b0 if negative[0] else a0 * b0) + (-a1 * b1 if negative[1] else a1 * b1)``, six clocks later.
+        ``constant + a0 * b0 + a1 * b1``, with ``-`` where a product is subtracted, six clocks later.
     """
 
     latency = 6
@@ -75,8 +75,8 @@ class MultiplyAdd(Component):
     def __init__(self, a: Shape, b: Shape, *, constant: int = 0):
         if max(a.width, b.width) > OPERAND_BITS:
             raise ValueError(f"no DSP block takes operands of {a.width} and {b.width} bits: split them")
-        if constant < 0:
-            raise ValueError(f"the constant must not be negative, not {constant!r}")
+        if not 0 <= constant < 1 << 2 * OPERAND_BITS:
+            raise ValueError(f"the constant must be a word of {2 * OPERAND_BITS} bits, not {constant!r}")
         self._constant = constant
         most = 2 * most_of(a, b)
         total = Shape.cast(range(-most, most + constant + 1))

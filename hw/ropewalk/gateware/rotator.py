@@ -25,10 +25,11 @@ Product = WideMultiplier | LogicProduct
 class RotatorLane(Component):
     """Rotates one pair per clock.
 
-    Latency: selection, negation, multiplier, sum in two parts, rounding, saturation, in one of three forms. Operands
+    Latency: selection, negation, multiplier, sum in two parts, rounding, saturation, in one of four forms. Operands
     are negated where one bit more, which makes that exact, takes no further multiplier: as at 16-bit data, with four
     multipliers of 18 bits. Else products are: larger, but as long and as exact. So are products made in look-up tables.
-    Where a family's carry chains complement what they add, the sums negate their products: the smallest form.
+    Where a family's carry chains complement what they add, the sums negate their products. Where its blocks add what
+    they multiply, all but selection and saturation is theirs (:class:`.primitives.MultiplyAdd`): the smallest form.
 
     Members
     -------
@@ -47,19 +48,20 @@ class RotatorLane(Component):
     def __init__(self, design: Design):
         self._design = design
         negatable = signed(design.data.width + 1)
-        bits = MULTIPLIER_BITS.get(design.family, TILE_BITS)
+        # Of the family's own operands, and of those whose number says in every family how long a product takes.
+        sizes = MULTIPLIER_BITS.get(design.family, TILE_BITS), TILE_BITS
         blocks = design.lane_multipliers == "dsp"
+        self._half = design.data.rounding_word(design.data.fraction_bits + design.coefficient.fraction_bits)
+        shapes = design.data.shape, design.coefficient.shape
+        self._adds_products = blocks and FORMS[design.family].adds_products(*shapes, self._half)
         self._signs_sums = blocks and design.family in SIGNED_SUMS
-        fits = len(tiles(negatable, bits)) == len(tiles(design.data.shape, bits))
+        fits = all(len(tiles(negatable, bits)) == len(tiles(design.data.shape, bits)) for bits in sizes)
         operand = negatable if fits else design.data.shape
         self._product_latency = product_latency(operand, design.coefficient.shape)
-        self._negates_operands = fits and blocks and not self._signs_sums
+        self._negates_operands = fits and blocks and not self._signs_sums and not self._adds_products
         self._operand = operand if self._negates_operands else design.data.shape
-        self._half = design.data.rounding_word(design.data.fraction_bits + design.coefficient.fraction_bits)
-        operands = design.data.shape, design.coefficient.shape
-        self._adds_products = blocks and FORMS[design.family].adds_products(*operands, self._half)
         if self._adds_products:
-            self._sums = [MultiplyAdd(*operands, constant=self._half) for _ in range(2)]
+            self._sums = [MultiplyAdd(*shapes, constant=self._half) for _ in range(2)]
         else:
             self._products = {name: self._product() for name in ("a_cos", "b_sin", "a_sin", "b_cos")}
         element = design.data.shape
@@ -86,6 +88,8 @@ class RotatorLane(Component):
     @property
     def latency(self) -> int:
         """Clocks from a pair to the rotated pair."""
+        if self._adds_products:
+            return 1 + MultiplyAdd.latency + 2
         return 2 + self._product_latency + 4
 
     def elaborate(self, platform) -> Module:  # noqa: D102
@@ -104,7 +108,7 @@ class RotatorLane(Component):
         ]
         elements = {"a": Mux(odd, self.y, self.x), "b": Mux(odd, self.x, self.y)}
         # The coefficients wait for operands that are negated in the clock after the selection.
-        wait = int(self._negates_operands and not self._adds_products)
+        wait = int(self._negates_operands)
         coefficients = {
             "cos": delayed(m, cosine, wait, name="cosine_ready"),
             "sin": delayed(m, sine, wait, name="sine_ready"),

@@ -81,9 +81,7 @@ class Form:
         """Whether the family's blocks add two such products and the constant themselves."""
         return False
 
-    def multiply_add(
-        self, first: Operands, second: Operands, negative: Signal, constant: int, p: Signal
-    ) -> Module:
+    def multiply_add(self, first: Operands, second: Operands, negative: Signal, constant: int, p: Signal) -> Module:
         """``p`` becomes the sum of two products, each negated where that is asked for, and the constant: six clocks.
 
         Two multipliers; a carry chain that complements their products; another for the constant and what a second

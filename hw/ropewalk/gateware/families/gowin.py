@@ -12,7 +12,7 @@ SDPB, SDPX9B
 from amaranth.hdl import ClockSignal, Const, Instance, Module, Shape, Signal
 
 from ..delay import delayed
-from .form import OPERAND_BITS, Form, Operands, negated, negatable
+from .form import OPERAND_BITS, Form, Operands, negatable, negated
 
 PRODUCT_BITS = 2 * OPERAND_BITS
 
@@ -57,9 +57,7 @@ class Gowin(Form):
         """Whether the first operands still fit where they have been negated."""
         return negatable(a).width <= OPERAND_BITS and b.width <= OPERAND_BITS
 
-    def multiply_add(
-        self, first: Operands, second: Operands, negative: Signal, constant: int, p: Signal
-    ) -> Module:
+    def multiply_add(self, first: Operands, second: Operands, negative: Signal, constant: int, p: Signal) -> Module:
         """One MULTADDALU18X18, whose first operands are negated before it: what it subtracts is fixed."""
         if not self.adds_products(first[0].shape(), first[1].shape(), constant):
             return super().multiply_add(first, second, negative, constant, p)

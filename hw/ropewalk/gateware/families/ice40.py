@@ -62,14 +62,11 @@ class Ice40(Form):
         m.d.comb += p.eq(Cat(below, above))
         return m
 
-
     def adds_products(self, a: Shape, b: Shape, constant: int) -> bool:
         """Whether the operands are those of two blocks, and the sum of the first is a word with sign of its adder."""
         return max(a.width, b.width) <= OPERAND_BITS and most_of(a, b) + constant < 1 << PRODUCT_BITS - 1
 
-    def multiply_add(
-        self, first: Operands, second: Operands, negative: Signal, constant: int, p: Signal
-    ) -> Module:
+    def multiply_add(self, first: Operands, second: Operands, negative: Signal, constant: int, p: Signal) -> Module:
         """Two SB_MAC16: one adds its product to the constant, the other adds its own to that; no logic but delays.
 
         The adder of the second has 32 bits, and the sum may have one more, its sign. That is the sign of the summands

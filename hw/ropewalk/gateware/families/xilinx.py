@@ -7,10 +7,10 @@ MREG, PREG). Vivado moves the output register of a memory into its block RAM; Yo
 from amaranth.hdl import Module, Shape, Signal
 
 from ..delay import delayed
-from .form import Form, Operands, negatable, negated
+from .form import OPERAND_BITS, Form, Operands, negatable, negated
 
-WIDE_BITS, NARROW_BITS, SUM_BITS = 25, 18, 48
-"""Of the operands of a DSP48E1, both signed, and of its adder."""
+NARROW_BITS = 18
+"""Of the narrower operand of a DSP48E1, with a sign as the other has, of 25 bits."""
 
 
 class Xilinx(Form):
@@ -21,11 +21,9 @@ class Xilinx(Form):
     def adds_products(self, a: Shape, b: Shape, constant: int) -> bool:
         """Whether a block takes both operands with a sign, the first negated."""
         widths = negatable(a).width, b.width + (not b.signed)
-        return min(widths) <= NARROW_BITS and max(widths) <= WIDE_BITS
+        return max(a.width, b.width) <= OPERAND_BITS and min(widths) <= NARROW_BITS
 
-    def multiply_add(
-        self, first: Operands, second: Operands, negative: Signal, constant: int, p: Signal
-    ) -> Module:
+    def multiply_add(self, first: Operands, second: Operands, negative: Signal, constant: int, p: Signal) -> Module:
         """Two DSP48E1, inferred, with all their registers: one adds the constant, the other what that gives.
 
         That goes by the second one's C and its register. The cascade between the blocks would spare this clock; Yosys
