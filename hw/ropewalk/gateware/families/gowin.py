@@ -1,8 +1,12 @@
-"""Gowin LittleBee and Arora: MULT18X18 with its own registers in use; block RAMs are inferred.
+"""Gowin LittleBee and Arora: MULT18X18 and MULTADDALU18X18 with their own registers in use; block RAMs are inferred.
 
 MULT18X18
     Operand, pipeline and output registers are on; nextpnr and Apicula place and pack them. Each operand has its own
     sign.
+
+MULTADDALU18X18
+    Two products, their sum and a constant, with all registers on but that of the constant. What it subtracts is fixed
+    by parameters, so operands are negated before it.
 
 SDPB, SDPX9B
     Inferred by Yosys, with the output register in logic. The block's own (``READ_MODE``) does not work on every part

@@ -3,7 +3,9 @@
 SB_MAC16
     Operands of up to 16 bits, each with its own sign, and all three levels of registers: operands, the four products
     of 8 x 8 bits, and their sum. Of an operand of 17 or 18 bits the block takes the low 16, and holds its operands and
-    its product only; what the bits above add is computed beside it, and added in the third clock.
+    its product only; what the bits above add is computed beside it, and added in the third clock. The adder of 32 bits
+    behind the product adds it to another word or subtracts it, as a wire says: two blocks make a sum of two products
+    with any signs.
 
 SB_RAM40_4K
     Has no output register, so there is nothing to gain by instantiating it. No RAM becomes flip-flops, and no logic
