@@ -1,4 +1,4 @@
-"""The registered building blocks: multiplier, block ROM and block RAM, each with one latency.
+"""The registered building blocks: multiplier, multiply-add, block ROM and block RAM, each with one latency.
 
 The portable form is written so that the registers can move into the DSP blocks and block RAMs of a part: no reset, no
 clock enable, no initial value on a register in the datapath. Each family's form (:mod:`.families`) computes the same
@@ -14,19 +14,9 @@ from amaranth.lib.wiring import In, Out
 
 from .component import Component
 from .contents import RomContents
+from .delay import delayed as delayed
 from .families import form_of
-from .families.form import OPERAND_BITS, WritePort
-
-
-def delayed(m: Module, value, clocks: int, *, name: str) -> Signal:
-    """``value`` as it was ``clocks`` clocks ago, without reset. 0 clocks give a plain copy."""
-    copy = Signal(Shape.cast(value.shape()), name=name)
-    m.d.comb += copy.eq(value)
-    for stage in range(clocks):
-        register = Signal(copy.shape(), name=f"{name}_{stage + 1}", reset_less=True)
-        m.d.sync += register.eq(copy)
-        copy = register
-    return copy
+from .families.form import OPERAND_BITS, WritePort, most_of
 
 
 class Multiplier(Component):
@@ -53,6 +43,49 @@ class Multiplier(Component):
 
     def elaborate(self, platform) -> Module:  # noqa: D102
         return form_of(platform).multiplier(self.a, self.b, self.p)
+
+
+class MultiplyAdd(Component):
+    """The exact sum of two products, each negated where that is asked for, and of a constant.
+
+    Latency 6 clocks, one sum per clock. It is for the part's own multiply-add, where the family's form has one
+    (:meth:`~.families.form.Form.adds_products`): two DSP blocks, and the adders behind their multipliers. Others make
+    the same of two multipliers and carry chains. The clocks are those of two blocks of which one adds what the other
+    gives: operands, product in two registers and its sum with the constant, the way to the second block, the sum there.
+
+    Parameters
+    ----------
+    a, b
+        Shapes of the first and the second operand of either product, of at most 18 bits.
+    constant
+        Added to the sum, of at most 36 bits without a sign: what rounds it, so that this takes no adder.
+
+    Members
+    -------
+    a0, b0, a1, b1 : In
+        The operands.
+    negative : In
+        Whether the first product, and whether the second, is subtracted.
+    p : Out
+        ``constant + a0 * b0 + a1 * b1``, with ``-`` where a product is subtracted, six clocks later.
+    """
+
+    latency = 6
+
+    def __init__(self, a: Shape, b: Shape, *, constant: int = 0):
+        if max(a.width, b.width) > OPERAND_BITS:
+            raise ValueError(f"no DSP block takes operands of {a.width} and {b.width} bits: split them")
+        if not 0 <= constant < 1 << 2 * OPERAND_BITS:
+            raise ValueError(f"the constant must be a word of {2 * OPERAND_BITS} bits, not {constant!r}")
+        self._constant = constant
+        most = 2 * most_of(a, b)
+        total = Shape.cast(range(-most, most + constant + 1))
+        members = {"a0": In(a), "b0": In(b), "a1": In(a), "b1": In(b), "negative": In(2), "p": Out(total)}
+        super().__init__(members)
+
+    def elaborate(self, platform) -> Module:  # noqa: D102
+        first, second = (self.a0, self.b0), (self.a1, self.b1)
+        return form_of(platform).multiply_add(first, second, self.negative, self._constant, self.p)
 
 
 @runtime_checkable

@@ -13,11 +13,11 @@ from amaranth.lib.wiring import In, Out
 from ..design import Design
 from ..family import MULTIPLIER_BITS, SIGNED_SUMS
 from .component import Component
-from .families import form_of
+from .families import FORMS, form_of
 from .layouts import entry_layout
 from .logic_product import LogicProduct
 from .multiply import TILE_BITS, WideMultiplier, product_latency, tiles
-from .primitives import delayed
+from .primitives import MultiplyAdd, delayed
 
 Product = WideMultiplier | LogicProduct
 
@@ -25,10 +25,11 @@ Product = WideMultiplier | LogicProduct
 class RotatorLane(Component):
     """Rotates one pair per clock.
 
-    Latency: selection, negation, multiplier, sum in two parts, rounding, saturation, in one of three forms. Operands
+    Latency: selection, negation, multiplier, sum in two parts, rounding, saturation, in one of four forms. Operands
     are negated where one bit more, which makes that exact, takes no further multiplier: as at 16-bit data, with four
     multipliers of 18 bits. Else products are: larger, but as long and as exact. So are products made in look-up tables.
-    Where a family's carry chains complement what they add, the sums negate their products: the smallest form.
+    Where a family's carry chains complement what they add, the sums negate their products. Where its blocks add what
+    they multiply, all but selection and saturation is theirs (:class:`.primitives.MultiplyAdd`): the smallest form.
 
     Members
     -------
@@ -47,15 +48,22 @@ class RotatorLane(Component):
     def __init__(self, design: Design):
         self._design = design
         negatable = signed(design.data.width + 1)
-        bits = MULTIPLIER_BITS.get(design.family, TILE_BITS)
+        # Of the family's own operands, and of those whose number says in every family how long a product takes.
+        sizes = MULTIPLIER_BITS.get(design.family, TILE_BITS), TILE_BITS
         blocks = design.lane_multipliers == "dsp"
+        self._half = design.data.rounding_word(design.data.fraction_bits + design.coefficient.fraction_bits)
+        shapes = design.data.shape, design.coefficient.shape
+        self._adds_products = blocks and FORMS[design.family].adds_products(*shapes, self._half)
         self._signs_sums = blocks and design.family in SIGNED_SUMS
-        fits = len(tiles(negatable, bits)) == len(tiles(design.data.shape, bits))
+        fits = all(len(tiles(negatable, bits)) == len(tiles(design.data.shape, bits)) for bits in sizes)
         operand = negatable if fits else design.data.shape
         self._product_latency = product_latency(operand, design.coefficient.shape)
-        self._negates_operands = fits and blocks and not self._signs_sums
+        self._negates_operands = fits and blocks and not self._signs_sums and not self._adds_products
         self._operand = operand if self._negates_operands else design.data.shape
-        self._products = {name: self._product() for name in ("a_cos", "b_sin", "a_sin", "b_cos")}
+        if self._adds_products:
+            self._sums = [MultiplyAdd(*shapes, constant=self._half) for _ in range(2)]
+        else:
+            self._products = {name: self._product() for name in ("a_cos", "b_sin", "a_sin", "b_cos")}
         element = design.data.shape
         super().__init__(
             {
@@ -80,6 +88,8 @@ class RotatorLane(Component):
     @property
     def latency(self) -> int:
         """Clocks from a pair to the rotated pair."""
+        if self._adds_products:
+            return 1 + MultiplyAdd.latency + 2
         return 2 + self._product_latency + 4
 
     def elaborate(self, platform) -> Module:  # noqa: D102
@@ -114,6 +124,9 @@ class RotatorLane(Component):
             "a_sin": (odd ^ upper) ^ flip_sine,
             "b_cos": upper ^ flip_cosine,
         }
+        if self._adds_products:
+            self._sums_of_blocks(m, elements, coefficients, negative)
+            return m
         summands = {}
         for name, multiplier in self._products.items():
             m.submodules[name] = multiplier
@@ -127,9 +140,23 @@ class RotatorLane(Component):
         for out, first, second in ((0, "a_cos", "b_sin"), (1, "a_sin", "b_cos")):
             sums = self._signed_sums if self._signs_sums else self._plain_sums
             high, goes_up = sums(m, summands[first], summands[second], platform, name=f"out{out}")
-            rounded, saturated = self._rounded(m, high, goes_up, name=f"out{out}")
-            m.d.comb += [(self.out0, self.out1)[out].eq(rounded), self.saturated[out].eq(saturated)]
+            self._rounded(m, high + goes_up, out)
         return m
+
+    def _sums_of_blocks(self, m: Module, elements: dict, coefficients: dict, negative: dict) -> None:
+        """Both sums in the blocks that multiply, which add what rounds them too: a shift is left, and saturation."""
+        chosen = {name: delayed(m, element, 1, name=f"{name}_chosen") for name, element in elements.items()}
+        for out, first, second in ((0, "a_cos", "b_sin"), (1, "a_sin", "b_cos")):
+            m.submodules[f"sum_{out}"] = both = self._sums[out]
+            for number, name in enumerate((first, second)):
+                element, function = name.split("_")
+                a, b = ((both.a0, both.b0), (both.a1, both.b1))[number]
+                m.d.comb += [
+                    a.eq(chosen[element]),
+                    b.eq(coefficients[function]),
+                    both.negative[number].eq(delayed(m, negative[name], 1, name=f"{name}_negative")),
+                ]
+            self._rounded(m, both.p >> self._design.coefficient.fraction_bits, out)
 
     def _of_operand(self, m: Module, element: Value, negative: Value, multiplier: Product, *, name: str):
         """A product whose operand was negated, and what is still to be added to it: nothing."""
@@ -221,8 +248,8 @@ class RotatorLane(Component):
         With rounding half up the highest bit that is dropped counts, which is set from half an LSB on; a 1 that is
         still to be added matters only below half an LSB, to ones alone.
         """
-        data_format, dropped = self._design.data, self._design.coefficient.fraction_bits
-        if data_format.rounding_word(data_format.fraction_bits + dropped):
+        dropped = self._design.coefficient.fraction_bits
+        if self._half:
             return low[dropped - 1], low[: dropped - 1]
         return Const(0, 1), low[:dropped]
 
@@ -237,13 +264,13 @@ class RotatorLane(Component):
             Signal(signed(high_bits), name=f"{name}_high_q", reset_less=True),
         )
 
-    def _rounded(self, m: Module, high: Signal, goes_up: Signal, *, name: str) -> tuple[Signal, Signal]:
-        """Two clocks: rounding, saturation; and whether that changed it."""
-        data_format = self._design.data
-        rounded = Signal(signed(len(high) + 1), name=f"{name}_rounded", reset_less=True)
+    def _rounded(self, m: Module, whole: Value, out: int) -> None:
+        """Two clocks: the rounded sum, saturation; and whether that changed it."""
+        data_format, name = self._design.data, f"out{out}"
+        rounded = Signal(signed(len(whole)), name=f"{name}_rounded", reset_less=True)
         saturated = Signal(data_format.shape, name=f"{name}_saturated", reset_less=True)
         changed = Signal(name=f"{name}_changed", reset_less=True)
-        m.d.sync += rounded.eq(high + goes_up)
+        m.d.sync += rounded.eq(whole)
         # The range is left where the bits from the sign of the result on are not all alike.
         sign, above_range = rounded[-1], rounded[data_format.width - 1 : -1]
         outside = Signal(name=f"{name}_outside")
@@ -252,7 +279,7 @@ class RotatorLane(Component):
             changed.eq(outside),
             saturated.eq(Mux(outside, Mux(sign, data_format.minimum, data_format.maximum), rounded)),
         ]
-        return saturated, changed
+        m.d.comb += [(self.out0, self.out1)[out].eq(saturated), self.saturated[out].eq(changed)]
 
 
 class Rotator(Component):

@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 from amaranth.hdl import Fragment
-from ropewalk.family import MULTIPLIER_BITS
+from ropewalk.family import FAMILIES, MULTIPLIER_BITS
 from ropewalk.gateware.rotator import RotatorLane
 
 
@@ -20,7 +20,7 @@ def rotated(
     return tuple(max(low, min(high, value + half >> fraction)) for value in (x * cos - y * sin, x * sin + y * cos))
 
 
-@pytest.fixture(params=["operands", "products", "products of look-up tables", "in the sum"])
+@pytest.fixture(params=["operands", "products", "products of look-up tables", "in the sum", "in the blocks"])
 def negated(request, monkeypatch) -> str:
     """Each form of the lane: at tiles of 4 bits a negated operand of 5 bits takes one more."""
     if request.param == "products":
@@ -37,7 +37,7 @@ def test_every_pair_at_a_small_width(inverse, rounding, negated, make_design, dr
         coefficient_width=8,
         rounding=rounding,
         lane_multipliers=multipliers,
-        family="ecp5" if negated == "in the sum" else "generic",
+        family={"in the sum": "ecp5", "in the blocks": "ice40"}.get(negated, "generic"),
     )
     coefficients = [(128, 0), (0, 128), (91, 91), (255, 255), (127, 16), (1, 128), (200, 77)]
     words = range(-8, 8)
@@ -48,7 +48,8 @@ def test_every_pair_at_a_small_width(inverse, rounding, negated, make_design, dr
         for y in words
     ]
     dut = RotatorLane(design)
-    assert (dut._negates_operands, dut._signs_sums) == (negated == "operands", negated == "in the sum")
+    forms = dut._negates_operands, dut._signs_sums, dut._adds_products
+    assert forms == (negated == "operands", negated == "in the sum", negated == "in the blocks")
     inputs = [
         {"x": x, "y": y, "rotated": 1, "inverse": inverse, "entry": {"quadrant": q, "cosine": c, "sine": s}}
         for x, y, q, c, s in cases
@@ -57,8 +58,11 @@ def test_every_pair_at_a_small_width(inverse, rounding, negated, make_design, dr
     assert seen == [rotated(*case, inverse, 4, 7, rounding == "floor") for case in cases]
 
 
-@pytest.mark.parametrize(("family", "multipliers"), [("generic", "dsp"), ("generic", "luts"), ("ecp5", "dsp")])
-@pytest.mark.parametrize(("data_width", "coefficient_width"), [(16, 18), (18, 18), (32, 24), (20, 16)])
+@pytest.mark.parametrize(
+    ("family", "multipliers"),
+    [("generic", "dsp"), ("generic", "luts"), ("ecp5", "dsp"), ("ice40", "dsp"), ("gowin", "dsp")],
+)
+@pytest.mark.parametrize(("data_width", "coefficient_width"), [(16, 18), (18, 18), (32, 24), (20, 16), (16, 16)])
 def test_the_ends_of_the_range(data_width, coefficient_width, family, multipliers, make_design, drive) -> None:
     design = make_design(
         data_width=data_width, coefficient_width=coefficient_width, family=family, lane_multipliers=multipliers
@@ -96,9 +100,14 @@ def test_a_pair_that_is_not_rotated_ignores_its_entry(make_design, drive) -> Non
 @pytest.mark.parametrize("coefficient_width", [8, 16, 18, 24])
 def test_no_clock_depends_on_the_form(data_width, coefficient_width, make_design) -> None:
     latencies = set()
-    for multipliers in ("dsp", "luts"):
+    for family, multipliers in itertools.product(FAMILIES, ("dsp", "luts")):
         lane = RotatorLane(
-            make_design(data_width=data_width, coefficient_width=coefficient_width, lane_multipliers=multipliers)
+            make_design(
+                data_width=data_width,
+                coefficient_width=coefficient_width,
+                lane_multipliers=multipliers,
+                family=family,
+            )
         )
         Fragment.get(lane, None)  # what is made must be used
         latencies.add(lane.latency)

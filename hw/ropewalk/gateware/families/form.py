@@ -4,12 +4,38 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from amaranth.hdl import Module, Mux, Signal, Value
+from amaranth.hdl import Module, Mux, Shape, Signal, Value
 
 from ..contents import RomContents
+from ..delay import delayed
 
 OPERAND_BITS = 18
 """Most bits of an operand of a multiplier, signed or unsigned."""
+
+
+Operands = tuple[Signal, Signal]
+"""The two operands of a product."""
+
+
+def most_of(a: Shape, b: Shape) -> int:
+    """The largest magnitude of a product of two words."""
+    first, second = ((1 << shape.width - 1) if shape.signed else (1 << shape.width) - 1 for shape in (a, b))
+    return first * second
+
+
+def negatable(shape: Shape) -> Shape:
+    """Of a word of that shape that may have been negated."""
+    return Shape(shape.width + 1, signed=True)
+
+
+def negated(m: Module, value: Signal, negative: Value, *, clocks: int, name: str) -> Signal:
+    """``value`` or what it is negated, in a register; of two clocks the first complements it."""
+    register = Signal(negatable(value.shape()), name=f"{name}_negated", reset_less=True)
+    wide = Signal(register.shape(), name=f"{name}_as_it_is")
+    m.d.comb += wide.eq(value)
+    complement = delayed(m, wide ^ negative.replicate(len(wide)), clocks - 1, name=f"{name}_complement")
+    m.d.sync += register.eq(complement.as_signed() + delayed(m, negative, clocks - 1, name=f"{name}_one"))
+    return register
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +74,35 @@ class Form:
         pipeline = Signal(p.shape(), reset_less=True, attrs=dict(self.multiplier_attributes))
         result = Signal(p.shape(), reset_less=True)
         m.d.sync += [first.eq(a), second.eq(b), pipeline.eq(first * second), result.eq(pipeline)]
+        m.d.comb += p.eq(result)
+        return m
+
+    def adds_products(self, a: Shape, b: Shape, constant: int) -> bool:
+        """Whether the family's blocks add two such products and the constant themselves."""
+        return False
+
+    def multiply_add(self, first: Operands, second: Operands, negative: Signal, constant: int, p: Signal) -> Module:
+        """``p`` becomes the sum of two products, each negated where that is asked for, and the constant: six clocks.
+
+        Two multipliers; a carry chain that complements their products; another for the constant and what a second
+        complement lacks; a register.
+        """
+        m = Module()
+        products = []
+        for number, (a, b) in enumerate((first, second)):
+            product = Signal((a * b).shape(), name=f"product_{number}")
+            m.submodules[f"multiplier_{number}"] = self.multiplier(a, b, product)
+            products.append(product)
+        signs = delayed(m, negative, 3, name="negative_waits")
+        bits = len(p)
+        total = Signal(bits, reset_less=True)
+        whole = Signal(bits, reset_less=True)
+        result = Signal(bits, reset_less=True)
+        one = delayed(m, signs[1], 1, name="one")
+        summed = self.signed_sum(
+            m, products[0], products[1], bits, complements=(signs[0], signs[1]), carry=signs[0], name="total"
+        )
+        m.d.sync += [total.eq(summed), whole.eq(total + constant + one), result.eq(whole)]
         m.d.comb += p.eq(result)
         return m
 

@@ -11,6 +11,7 @@ from ropewalk.gateware.rotator import RotatorLane
 from .bench import Bench, outputs
 
 FORMS = [(family, multipliers) for family in ("generic", "ecp5", "ice40") for multipliers in ("dsp", "luts")]
+FORMS += [("gowin", "dsp"), ("xilinx", "dsp")]
 
 
 class Lane(Bench):
@@ -79,12 +80,18 @@ def test_every_pair_at_a_small_width(family, multipliers, rounding, make_design,
 
 
 WIDTHS = [(8, 18), (16, 18), (20, 24)]
+BLOCKS = [
+    (family, "dsp", width, other)
+    for family, other in (("ice40", 16), ("gowin", 18), ("xilinx", 18))
+    for width in (8, 16, 17)
+]
+"""Where the blocks add the products, and a bit more, where they may not."""
 
 
 @pytest.mark.parametrize(
     ("family", "multipliers", "width", "other"),
     # 20 x 24 bits are as many tiles for iCE40 as for the others, and slow to simulate.
-    [(*form, *widths) for form in FORMS for widths in (WIDTHS[:2] if form[0] == "ice40" else WIDTHS)],
+    [*BLOCKS, *((*form, *widths) for form in FORMS[:6] for widths in (WIDTHS[:2] if form[0] == "ice40" else WIDTHS))],
 )
 def test_ends_and_random_words(width, other, family, multipliers, make_design, tmp_path):
     design = make_design(lanes=1, data_width=width, coefficient_width=other, lane_multipliers=multipliers)
