@@ -1,13 +1,19 @@
-"""Moves registers into the multipliers and block RAMs of a netlist: Yosys does not do that for ECP5.
+"""Moves registers into the multipliers and block RAMs of a netlist, and copies those that many block RAMs read.
+
+Yosys does neither for ECP5.
 
 The gateware puts the registers there for it (``gateware/primitives.py``): operand, pipeline and result registers at a
 multiplier, an output register at a block RAM, without reset, clock enable or initial value. Inside the block they cost
 nothing and make it fast. A register moves only if that changes no bit at any clock, once it has been loaded; one that
 is in use already, as in all that ``--family ecp5`` instantiates, is left alone.
+
+The blocks of a large memory lie all over the part. A register that all of them read, of an address or a write enable,
+would be far from most of them; a copy for each few of them is near.
 """
 
 from collections import defaultdict
 from collections.abc import Iterator
+from copy import deepcopy
 from typing import Any
 
 Bit = int | str
@@ -15,12 +21,18 @@ Bit = int | str
 
 OPERAND_BITS, PRODUCT_BITS = 18, 36
 
+MANY_BLOCKS = 48
+"""A register that more block RAMs read than these is copied: 64 are a bank of a memory that is 64 bits wide."""
+
+BLOCKS_PER_COPY = 16
+
 
 class Netlist:
     """The cells of one flat module of Yosys' JSON, with who drives and who reads each net."""
 
     def __init__(self, module: dict[str, Any]):
         self.cells: dict[str, dict[str, Any]] = module["cells"]
+        self._nets: dict[str, Any] = module.get("netnames", {})
         self._readers: dict[Bit, set[tuple[str, str, int]]] = defaultdict(set)
         self._drivers: dict[Bit, str] = {}
         self._outside: set[Bit] = set()
@@ -34,6 +46,9 @@ class Netlist:
                         self._drivers[bit] = name
                     else:
                         self._readers[bit].add((name, port, place))
+        named = (bit for net in self._nets.values() for bit in net["bits"])
+        found = [*self._drivers, *self._readers, *self._outside, *named]
+        self._new = 1 + max((bit for bit in found if isinstance(bit, int)), default=1)
 
     def bits(self, cell: str, port: str) -> list[Bit]:
         """What is connected to a port."""
@@ -54,6 +69,32 @@ class Netlist:
         self.cells[cell]["port_directions"][port] = "output"
         for bit in bits:
             self._drivers[bit] = cell
+
+    def readers(self, bit: Bit) -> list[tuple[str, str, int]]:
+        """Who reads a net: cells, their ports, and the places in those; in an order of their own."""
+        return sorted(self._readers[bit])
+
+    def plain_registers(self) -> list[str]:
+        """The registers on the rising edge that take their data in every clock."""
+        return [cell for cell in self.of_type("TRELLIS_FF") if self._plain(cell)]
+
+    def copy_register(self, cell: str, number: int) -> Bit:
+        """Another register with the same inputs and, from ``number``, a name of its own; the net that it drives."""
+        (original,) = self.bits(cell, "Q")
+        new = self._new
+        self._new += 1
+        for name, net in list(self._nets.items()):
+            if original in net["bits"]:
+                self._nets[f"{name}${number}"] = {"hide_name": 1, "bits": [new], "attributes": {}}
+                break
+        copy = deepcopy(self.cells[cell])
+        copy["connections"]["Q"] = [new]
+        self.cells[f"{cell}${number}"] = copy
+        for port, bits in copy["connections"].items():
+            for place, bit in enumerate(bits if port != "Q" else ()):
+                self._readers[bit].add((f"{cell}${number}", port, place))
+        self._drivers[new] = f"{cell}${number}"
+        return new
 
     def move_readers(self, bit: Bit, other: Bit) -> None:
         """Have all cells that read a net read another one."""
@@ -124,6 +165,7 @@ def pack(module: dict[str, Any]) -> None:
         else:
             for side in "AB":
                 _pack_output(netlist, cell, side, f"CLK{side}")
+    _copy_registers(netlist)
     # nextpnr leads the carry of a chain's last cell out, at a cell's cost, even where nothing reads it.
     for cell in netlist.of_type("CCU2C"):
         if not any(netlist.is_read(bit) for bit in netlist.bits(cell, "COUT")):
@@ -206,6 +248,33 @@ def _pack_output(netlist: Netlist, cell: str, sides: str, clock: str) -> None:
     for side in sides:
         netlist.cells[cell]["parameters"][f"REGMODE_{side}"] = "OUTREG"
         netlist.connect(cell, f"OCE{side}", ["1"])
+
+
+def _copy_registers(netlist: Netlist) -> None:
+    """Copies for the block RAMs, those of the same data together, wherever too many of them read one register."""
+    # What is written tells which blocks hold the same bits of different words: their data go the same way.
+    written: dict[str, tuple[int, int]] = {}
+    for order, cell in enumerate(netlist.of_type("DP16KD")):
+        ports = netlist.cells[cell]["connections"]
+        data = [bit for port in ports if port[:2] == "DI" for bit in ports[port] if isinstance(bit, int)]
+        written[cell] = min(data, default=0), order
+    if len(written) <= MANY_BLOCKS:
+        return
+    group = {cell: place // BLOCKS_PER_COPY for place, cell in enumerate(sorted(written, key=written.__getitem__))}
+    for cell in netlist.plain_registers():
+        (original,) = netlist.bits(cell, "Q")
+        by_group = defaultdict(list)
+        for reader, port, _ in netlist.readers(original):
+            if reader in group:
+                by_group[group[reader]].append((reader, port))
+        if sum(len({reader for reader, _ in some}) for some in by_group.values()) <= MANY_BLOCKS:
+            continue
+        for number in sorted(by_group):
+            new = netlist.copy_register(cell, number)
+            for reader, port in by_group[number]:
+                netlist.connect(reader, port, [new if bit == original else bit for bit in netlist.bits(reader, port)])
+        if not netlist.is_read(original):
+            netlist.remove(cell)
 
 
 def _one_clock(netlist: Netlist, cell: str, registers: list[str]) -> bool:

@@ -8,10 +8,11 @@ from ..designs.learned import MAX_MEMORY_WORDS, LearnedDesign, learned_from_json
 from ..errors import InputError
 from ..gateware.contents import RomContents
 from ..gateware.learned.registers import UNIT
+from ..gateware.learned.table_rows import Banks
 from ..gateware.learned.top import LearnedTop, learned_roms
 from ..models.weights import MAX_VALUES
 from ..strict_json import load_json_object, show_path
-from ..tables.learned import Words, pack_beats, table_digest, unpack_beats
+from ..tables.learned import Words, pack_beats, table_digest, unbank_beats, unpack_beats
 from .learned_page import learned_page
 from .registers import HEADER, register_header
 from .verilog import emit_top, rom_files
@@ -38,7 +39,7 @@ def learned_files(design: LearnedDesign, words: Words) -> dict[str, str]:
     """All files of the folder, by name. The same design gives the same bytes on every machine.
 
     ``rows.hex`` has a beat's table words on each line, the first element lowest: what the block RAM holds or, for a
-    table outside, what the read master finds on its bus.
+    table outside, what the read master finds on its bus. Where the block RAM has banks, a line has a beat of each.
     """
     top = LearnedTop(design, words)
     facts = learned_facts(design, latency=top.latency)
@@ -53,9 +54,11 @@ def learned_files(design: LearnedDesign, words: Words) -> dict[str, str]:
 
 def table_text(design: LearnedDesign, words: Words) -> str:
     """What ``rows.hex`` must hold."""
-    depth = max(2, design.memory_words) if design.storage == "block-ram" else design.memory_words
-    packed = pack_beats(words, design.lanes, design.word_bits)
-    contents = RomContents(design.lanes * design.word_bits, depth, packed, "file")
+    if design.storage == "block-ram":
+        contents = Banks(design).contents(words)
+    else:
+        packed = pack_beats(words, design.lanes, design.word_bits)
+        contents = RomContents(design.lanes * design.word_bits, design.memory_words, packed, "file")
     return rom_files({"rows": contents}, design.family)[TABLE]
 
 
@@ -75,8 +78,12 @@ def read_table(design: LearnedDesign, folder: Path) -> Words:
     """
     path = folder / TABLE
     where = show_path(path)
-    digits = -(-design.lanes * design.word_bits // 4)
-    depth = max(2, design.memory_words) if design.storage == "block-ram" else design.memory_words
+    bits = design.lanes * design.word_bits
+    depth, width = design.memory_words, bits
+    if design.storage == "block-ram":
+        banks = Banks(design)
+        depth, width = banks.words, banks.count * bits
+    digits = -(-width // 4)
     assert depth <= max(MAX_MEMORY_WORDS, MAX_VALUES)
     try:
         if path.stat().st_size > (digits + 2) * depth + 1024:
@@ -87,10 +94,13 @@ def read_table(design: LearnedDesign, folder: Path) -> Words:
         raise InputError(f"{where} cannot be read: {error.strerror or error}") from None
     except ValueError:
         raise InputError(f"{where} must hold a word in hexadecimal on each line") from None
-    if len(packed) != depth or max(packed) >> design.lanes * design.word_bits or min(packed) < 0:
-        raise InputError(f"{where} must hold {depth} words of {design.lanes * design.word_bits} bits")
+    if len(packed) != depth or max(packed) >> width or min(packed) < 0:
+        raise InputError(f"{where} must hold {depth} words of {width} bits")
     rows, dimension = design.geometry.rows, design.geometry.dimension
-    return unpack_beats(packed[: design.memory_words], rows, dimension, design.lanes, design.word_bits)
+    beats = unbank_beats(packed, width // bits * depth, bits)
+    if any(beats[design.memory_words :]):
+        raise InputError(f"{where} must hold zeros past the {design.memory_words} words of the table")
+    return unpack_beats(beats[: design.memory_words], rows, dimension, design.lanes, design.word_bits)
 
 
 def changed_table(design: LearnedDesign, words: Words) -> str | None:

@@ -44,9 +44,9 @@ endmodule
 _RAM = """
 module {module}(clk, write_enable, write_address, write_data, address, data);
   input clk;
-  input write_enable;
+  input {enables}write_enable;
   input [{address}:0] write_address;
-  input [{width}:0] write_data;
+  input [{written}:0] write_data;
   input [{address}:0] address;
   output [{width}:0] data;
   reg [{width}:0] data;
@@ -54,8 +54,7 @@ module {module}(clk, write_enable, write_address, write_data, address, data);
   reg [{width}:0] {memory} [0:{last}];
   initial $readmemh("{file}", {memory});
   always @(posedge clk) begin
-    if (write_enable)
-      {memory}[write_address] <= write_data;
+{writes}
     data <= {memory}[address];
   end
 endmodule
@@ -106,7 +105,17 @@ class _Emission:
         data: Signal,
     ) -> Instance:
         """See :class:`ropewalk.gateware.primitives.RamPlacer`."""
-        self._add(_RAM, name, contents, address)
+        banks, bank = len(write_enable), len(write_data)
+        if banks == 1:
+            writes = [f"    if (write_enable)\n      {name}[write_address] <= write_data;"]
+        else:
+            writes = [
+                f"    if (write_enable[{number}])\n"
+                f"      {name}[write_address][{(number + 1) * bank - 1}:{number * bank}] <= write_data;"
+                for number in range(banks)
+            ]
+        enables = "" if banks == 1 else f"[{banks - 1}:0] "
+        self._add(_RAM, name, contents, address, enables=enables, written=bank - 1, writes="\n".join(writes))
         return Instance(
             f"{TOP}_{name}",
             i_clk=ClockSignal(),
@@ -117,7 +126,7 @@ class _Emission:
             o_data=data,
         )
 
-    def _add(self, template: str, name: str, contents: RomContents, address: Signal) -> None:
+    def _add(self, template: str, name: str, contents: RomContents, address: Signal, **more: str | int) -> None:
         text = template.format(
             module=f"{TOP}_{name}",
             memory=name,
@@ -125,6 +134,7 @@ class _Emission:
             address=len(address) - 1,
             width=contents.width - 1,
             last=contents.depth - 1,
+            **more,
         )
         # A ROM that several components read each for itself is one module, placed several times.
         before, _ = self._placed.setdefault(name, (contents, text))

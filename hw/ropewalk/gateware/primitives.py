@@ -115,7 +115,10 @@ class RamPlacer(Protocol):
         address: Signal,
         data: Signal,
     ) -> Instance:
-        """A RAM that is read every clock; ``data`` follows ``address`` by one clock."""
+        """A RAM that is read every clock; ``data`` follows ``address`` by one clock.
+
+        ``write_enable`` has a bit for each bank, of which ``write_data`` is as wide as one.
+        """
         ...
 
 
@@ -177,10 +180,12 @@ class BlockRam(Component):
     Latency 2 clocks from address to data. A word must not be read in the clock in which it is written: users prove
     that they do not. ``placed`` leaves a memory of many words to the platform, where that makes them its own way.
 
+    Such a memory may consist of ``banks``: each has an equal part of the bits of a word, and is written by itself.
+
     Members
     -------
     write_enable, write_address, write_data : In
-        Writes one word.
+        Writes one word, of the banks whose bits are set.
     address : In
         The word to read.
     data : Out
@@ -189,14 +194,25 @@ class BlockRam(Component):
 
     latency = 2
 
-    def __init__(self, *, width: int, depth: int, name: str, words: Sequence[int] = (), placed: bool = False):
+    def __init__(
+        self,
+        *,
+        width: int,
+        depth: int,
+        name: str,
+        words: Sequence[int] = (),
+        placed: bool = False,
+        banks: int = 1,
+    ):
+        assert width % banks == 0 and (banks == 1 or placed)
+        self._banks = banks
         self._contents = RomContents(width, depth, list(words), "file" if placed else "ram")
         self._name = name
         super().__init__(
             {
-                "write_enable": In(1),
+                "write_enable": In(banks),
                 "write_address": In(range(depth)),
-                "write_data": In(width),
+                "write_data": In(width // banks),
                 "address": In(range(depth)),
                 "data": Out(width),
             }
@@ -233,12 +249,12 @@ class BlockRam(Component):
             attrs=attributes,
         )
         m.submodules[self._name] = memory
-        write = memory.write_port()
+        write = memory.write_port(granularity=contents.width // self._banks if self._banks > 1 else None)
         read = memory.read_port()
         m.d.comb += [
             write.en.eq(self.write_enable),
             write.addr.eq(self.write_address),
-            write.data.eq(self.write_data),
+            write.data.eq(self.write_data if self._banks == 1 else self.write_data.replicate(self._banks)),
             read.addr.eq(self.address),
             self.data.eq(output),
         ]

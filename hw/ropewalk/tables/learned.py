@@ -101,6 +101,21 @@ def unpack_beats(memory: list[int], rows: int, dimension: int, lanes: int, bits:
     return np.stack(columns, 1).astype(np.int16).reshape(rows, -1)[:, :dimension]
 
 
+def bank_beats(beats: list[int], bank_words: int, bits: int) -> list[int]:
+    """Memory words of ``bits`` bits in banks of ``bank_words``, side by side: bank 0, which has the first, lowest."""
+    banked = beats[:bank_words]
+    for number, first in enumerate(range(bank_words, len(beats), bank_words), 1):
+        for place, word in enumerate(beats[first : first + bank_words]):
+            banked[place] |= word << number * bits
+    return banked
+
+
+def unbank_beats(banked: list[int], count: int, bits: int) -> list[int]:
+    """The ``count`` memory words that :func:`bank_beats` laid side by side."""
+    mask, words = (1 << bits) - 1, len(banked)
+    return [banked[place % words] >> place // words * bits & mask for place in range(count)]
+
+
 def resize_rows(geometry: LearnedGeometry, table: Table, rows: int) -> tuple[LearnedGeometry, Table, str]:
     """``table`` stretched or shrunk to ``rows`` rows by linear interpolation, for another context length.
 

@@ -178,7 +178,7 @@ def sinusoidal_memory(dimension, layout, *, pairs, lanes, generators, fraction=8
     """Steps, sines, and the queues of encodings, whose last words stand in registers."""
     element = fraction + (3 if scaled else 2)
     half_bits = ceil(width / 2)
-    clocks = 28 if scaled else 24
+    clocks = 29 if scaled else 25
     made = [(2 * 2 ** max(1, ceil(log2(pairs / generators))), 48)] * generators
     made += [(2**half_bits, 2 * width + 2 * half_bits + 16)] * generators
     if layout == "interleaved":

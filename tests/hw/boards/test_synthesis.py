@@ -1,5 +1,7 @@
 """Synthesis for ECP5: what is counted, and what is refused."""
 
+from collections import Counter
+
 import pytest
 from ropewalk.boards.synthesis import synthesise
 from ropewalk.boards.yosys import SynthesisError
@@ -37,6 +39,38 @@ def test_a_result_that_something_else_reads_stays_outside():
                               "input clk, input [17:0] a, b, output s, output reg [35:0] p"))  # fmt: skip
     # The first result is seen outside: it is the block's own register; the second cannot be.
     assert (found.multipliers, found.registers) == (1, 36)
+
+
+MEMORY = """reg [13:0] place, from; reg store; reg [BITS-1:0] word, data;
+(* no_rw_check *) reg [HALF-1:0] m [0:16383], n [0:16383];
+always @(posedge clk) begin
+  place <= to; from <= address; store <= e; word <= w; data <= {m[from], n[from]}; p <= data; s <= from[0];
+  if (store) begin m[place] <= word[HALF-1:0]; n[place] <= word[BITS-1:HALF]; end
+end"""
+
+
+@pytest.mark.parametrize(("half", "copies"), [(64, 8), (32, 4), (20, 1)])
+def test_registers_that_many_block_rams_read_are_copied(half, copies):
+    """Each copy for 16 blocks: of both addresses and the write enable, where more than 48 blocks read them."""
+    ports = "input clk, e, input [13:0] to, address, input [BITS-1:0] w, output reg s, output reg [BITS-1:0] p"
+    files = module(MEMORY, ports)
+    files["m.v"] = files["m.v"].replace("BITS", str(2 * half)).replace("HALF", str(half))
+    found = synthesise(files)
+    assert found.block_rams == 2 * half
+    # Those of the data, of the addresses and the enable, and that whose output another register reads.
+    assert found.registers == 2 * half + 1 + 29 * copies + (copies > 1)
+    inside = found.netlist["modules"]["ropewalk"]
+    cells = inside["cells"].values()
+    registers = {cell["connections"]["Q"][0]: cell for cell in cells if cell["type"] == "TRELLIS_FF"}
+    read: Counter[int] = Counter()
+    for cell in cells:
+        if cell["type"] == "DP16KD":
+            read.update({bits[0] for bits in cell["connections"].values() if bits and bits[0] in registers})
+    assert max(read.values()) == (16 if copies > 1 else 40)
+    for name in ("e", "to", "address"):
+        for bit in inside["ports"][name]["bits"]:
+            driven = [out for out, cell in registers.items() if cell["connections"]["DI"] == [bit]]
+            assert len(driven) == copies + (copies > 1 and bit == inside["ports"]["address"]["bits"][0])
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,10 @@
 
 import numpy as np
 import pytest
+from ropewalk.designs.learned import learned_design
+from ropewalk.emit.learned import learned_files
+from ropewalk.gateware.families.form import Form
+from ropewalk.gateware.learned.table_rows import Banks
 from ropewalk.geometry.learned import LearnedGeometry
 from ropewalk_sim.beats import Stalls
 from ropewalk_sim.errors import EngineError
@@ -61,6 +65,23 @@ def test_every_simulator_gives_what_the_model_gives(geometry, storage, emit) -> 
         assert bool(output.bursts) == outside
     crossing = [beats for address, beats, _ in compiled.bursts if (address + 8 * beats) % 4096 == 0]
     assert not outside or min(crossing) < design.beats_per_token
+
+
+def test_a_table_in_banks_gives_what_the_model_gives(monkeypatch, tmp_path) -> None:
+    """A small table in banks of 32 words: loads and beats with rests, as the emitted Verilog does them."""
+    monkeypatch.setattr(Form, "bank_words", lambda self, width, depth: 32)
+    design, words = learned_design(SMALL, small_table(SMALL.dimension))
+    assert Banks(design).count == 6
+    for name, text in learned_files(design, words).items():
+        (tmp_path / name).write_text(text)
+    new = words.copy()
+    new[5:9] = np.random.default_rng(6).integers(-1000, 1000, (4, design.dimension))
+    load = [write("load_begin", 5), *(write("load_data", int(word) & 0xFFFFFFFF) for word in new[5:9].reshape(-1))]
+    session = Session(registers=(*load, write("load_commit", 0)))
+    stream = random_stream(design, 250, seed=3, faults=0.2)
+    expected = run_model(design, new, stream)
+    assert run_verilator(tmp_path, stream, RESTS, session).same(expected)
+    assert run_cocotb("icarus", tmp_path, stream, RESTS, session).same(expected)
 
 
 def test_many_beats_with_rests(emit) -> None:

@@ -130,6 +130,11 @@ class Ecp5(Form):
         """One carry chain, which complements either word itself."""
         return signed_sum(m, first, second, bits, complements=complements, carry=carry, name=name)
 
+    def bank_words(self, width: int, depth: int) -> int:
+        """The words of a block: of the widths that take the fewest blocks, those of the narrowest."""
+        blocks = {words: -(-depth // words) * -(-width // bits) for bits, words in DEPTHS.items()}
+        return min(depth, max(words for words, number in blocks.items() if number == min(blocks.values())))
+
     def takes(self, contents: RomContents) -> bool:
         """Whether one row of at most :data:`MOST_BLOCKS` holds it, or banks do a small RAM without words."""
         width = block_width(contents.depth)

@@ -66,6 +66,13 @@ class Form:
     small_ram_attributes: Mapping[str, Any] = {"ram_style": "distributed"}
     """Of a RAM of a few words, which is to lie in look-up tables where the part has such RAM, not in registers."""
 
+    def bank_words(self, width: int, depth: int) -> int:
+        """Words of a bank, where a memory of ``depth`` words of ``width`` bits is to have several; else ``depth``.
+
+        A bank takes one block from its first word to its last, so that each block is followed by a register.
+        """
+        return depth
+
     def multiplier(self, a: Signal, b: Signal, p: Signal) -> Module:
         """``p`` becomes ``a * b`` after three clocks: operand, pipeline and result registers."""
         m = Module()

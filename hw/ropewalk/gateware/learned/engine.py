@@ -23,7 +23,7 @@ from .descriptor import STRIDE_BITS, DescriptorPort
 from .framer import Framer
 from .layouts import ERRORS, place_bits, words_layout
 from .read_master import fetched_layout
-from .table_memory import TableMemory
+from .table_rows import rows_latency
 
 
 class LearnedEngine(Component):
@@ -46,7 +46,7 @@ class LearnedEngine(Component):
     events : Out
         What happened in this clock, for the counters.
     lookup, place, grant, words
-        To a :class:`TableMemory`, where the table is inside.
+        To a :class:`~ropewalk.gateware.learned.table_memory.TableMemory`, where the table is inside.
     request, fetched, base, stride
         To a ``ReadMaster`` and from registers, where it is outside.
     """
@@ -87,7 +87,7 @@ class LearnedEngine(Component):
     @property
     def words_latency(self) -> int:
         """Clocks from a beat's entrance to its table words at the adder; outside, a register behind the buffer."""
-        return TableMemory.latency if self._design.storage == "block-ram" else 1
+        return rows_latency(self._design) if self._design.storage == "block-ram" else 1
 
     @property
     def latency(self) -> int:

@@ -6,19 +6,16 @@ beats wait for them, so no word is read in the clock in which it is written.
 
 import numpy as np
 from amaranth.hdl import Cat, Module, Mux, Signal, Value
-from amaranth.lib import (
-    crc,  # pyright: ignore[reportAttributeAccessIssue]  (the stubs leave it out)
-    enum,
-)
+from amaranth.lib import enum
 from amaranth.lib.wiring import In, Out
 
 from ...designs.learned import LearnedDesign
-from ...tables.learned import pack_beats
 from ..component import Component
-from ..contents import RomContents
-from ..primitives import BlockRam, delayed
+from ..crc32 import START, crc32_after
+from ..primitives import delayed
 from .descriptor import RowPlace
 from .layouts import place_bits, words_layout
+from .table_rows import Banks, TableRows, rows_latency
 
 NOTHING, NO_TABLE, NO_ROW, NOT_BEGUN, PART_OF_ROW, OUT_OF_RANGE = range(6)
 """Why a begin, a word or a commit was refused."""
@@ -39,29 +36,20 @@ class Step(enum.Enum, shape=3):
     END = 6
 
 
-def table_contents(design: LearnedDesign, words: np.ndarray) -> RomContents:
-    """What the memory ``rows`` holds at the start: a beat's table words per memory word, row after row."""
-    return RomContents(
-        design.lanes * design.word_bits,
-        max(2, design.memory_words),
-        pack_beats(words, design.lanes, design.word_bits),
-        "file",
-    )
-
-
 class TableMemory(Component):
-    """The table, :attr:`latency` clocks from an address to its words, a beat per clock.
+    """The table, :func:`~.table_rows.rows_latency` clocks from an address to its words, a beat per clock.
 
     Members
     -------
     valid, place : In
         A beat waits for the words at this address.
     grant : Out
-        It may go: the address is read in this clock.
+        It may go: its words come.
     words : Out
-        The words, :attr:`latency` clocks later.
+        The words, so many clocks later.
     begin, word_valid, commit, word : In
-        The load registers were written, with ``word``.
+        The load registers were written, with ``word``: as a :class:`~ropewalk.gateware.register_port.RegisterPort`
+        tells it, which has the word before and after, and leaves clocks between writes.
     drop : In
         Forget an unfinished load; rows that were written stay written.
     scan : In
@@ -72,12 +60,9 @@ class TableMemory(Component):
         Their state; the row that the next word of a load belongs to.
     """
 
-    latency = BlockRam.latency
-
     def __init__(self, design: LearnedDesign, words: np.ndarray):
         self._design = design
-        contents = table_contents(design, words)
-        self._ram = BlockRam(width=contents.width, depth=contents.depth, name="rows", words=contents.words, placed=True)
+        self._ram = TableRows(design, Banks(design).contents(words))
         super().__init__(
             {
                 "valid": In(1),
@@ -105,12 +90,12 @@ class TableMemory(Component):
         m.submodules.ram = ram = self._ram
         begun, over = Signal(), Signal()
         write = self._load(m, begun, over)
-        want, turn, scanned = Signal(), Signal(range(SCAN_SHARE)), Signal()
+        want, turn, mine, scanned = Signal(), Signal(range(SCAN_SHARE)), Signal(), Signal()
         address = Signal(place_bits(self._design))
-        m.d.sync += turn.eq(turn + 1)
+        m.d.sync += [turn.eq(turn + 1), mine.eq(want & (turn == 0))]
         m.d.comb += [
-            scanned.eq(want & ~write & (~self.valid | (turn == 0))),
-            self.grant.eq(~write & ~(want & (turn == 0))),
+            scanned.eq(want & ~write & (~self.valid | mine)),
+            self.grant.eq(~write & ~mine),
             ram.address.eq(Mux(scanned, address, self.place)),
             self.words.eq(ram.data),
         ]
@@ -127,30 +112,41 @@ class TableMemory(Component):
         column = Signal(range(max(2, dimension)))
         lane = Signal(range(max(2, lanes)))
         gathered = Signal(lanes * design.table_width, reset_less=True)
-        fits = Signal()
+        # What a write is judged by is known before it comes.
+        no_row, all_full, fits, inside, row_end = (
+            Signal(name=name, reset_less=True) for name in ("no_row", "all_full", "fits", "inside", "row_end")
+        )
         sign = self.word[design.table_width - 1 :]
         reason = Signal(3)
-        m.d.comb += fits.eq(~sign.any() | sign.all())
-        with m.If(self.begin & (self.word >= rows)):
+        m.d.sync += [
+            no_row.eq(self.word >= rows),
+            all_full.eq(self.row == rows),
+            fits.eq(~sign.any() | sign.all()),
+            inside.eq(column != 0),
+            row_end.eq(column == dimension - 1),
+        ]
+        with m.If(self.begin & no_row):
             m.d.comb += reason.eq(NO_ROW)
         with m.If(self.word_valid | self.commit):
             with m.If(~self.loading):
                 m.d.comb += reason.eq(NOT_BEGUN)
-            with m.Elif(self.word_valid & (self.row == rows)):
+            with m.Elif(self.word_valid & all_full):
                 m.d.comb += reason.eq(NO_ROW)
             with m.Elif(self.word_valid & ~fits):
                 m.d.comb += reason.eq(OUT_OF_RANGE)
-            with m.Elif(self.commit & (column != 0)):
+            with m.Elif(self.commit & inside):
                 m.d.comb += reason.eq(PART_OF_ROW)
-        took, first, full, row_end, committed = Signal(), Signal(), Signal(), Signal(), Signal()
-        m.d.comb += [
-            self.refusal.eq(reason != NOTHING),
+        # What is not refused happens a clock later.
+        took, first, full, committed = Signal(), Signal(), Signal(), Signal()
+        m.d.sync += [
             took.eq(self.word_valid & ~self.refusal),
             first.eq(self.begin & ~self.refusal),
-            row_end.eq(column == dimension - 1),
+            committed.eq(self.commit & ~self.refusal),
+        ]
+        m.d.comb += [
+            self.refusal.eq(reason != NOTHING),
             full.eq(took & ((lane == lanes - 1) | row_end)),
             begun.eq(first),
-            committed.eq(self.commit & ~self.refusal),
         ]
         with m.If(self.begin | self.word_valid | self.commit):
             m.d.sync += self.refused.eq(reason)
@@ -193,39 +189,51 @@ class TableMemory(Component):
         return write
 
     def _scan(self, m: Module, want: Signal, granted: Signal, address: Signal, begun: Signal, over: Signal) -> None:
-        """Reads the whole table and computes its CRC, an element per clock; after reset, a load, and when asked."""
-        design, ram = self._design, self._ram
-        processor = m.submodules.crc = crc.catalog.CRC32_ETHERNET(data_width=16).create()
+        """Reads the whole table and computes its CRC, a byte per clock; after reset, a load, and when asked."""
+        design = self._design
+        latency = rows_latency(design)
+        waited = Signal(range(latency))
         beat = Signal(range(max(2, design.beats_per_token)))
-        lane = Signal(range(max(2, design.lanes)))
-        last_beat, last_lane = Signal(), Signal()
+        byte = Signal(range(2 * design.lanes))
+        last_beat, last_word = Signal(reset_less=True), Signal(reset_less=True)
+        last_byte = Signal(reset_less=True)
         state = Signal(Step, init=Step.BEGIN)
-        held = Signal(words_layout(design), reset_less=True)
-        m.d.comb += [
+        # A word of the CRC is an element, sign-extended.
+        held = Signal(16 * design.lanes, reset_less=True)
+        check = Signal(32, init=START, reset_less=True)
+        m.d.sync += [
             last_beat.eq(beat == design.beats_per_token - 1),
-            last_lane.eq(lane == Mux(last_beat, design.last_lanes - 1, design.lanes - 1)),
-            processor.data.eq(held[lane]),
-            processor.start.eq(state == Step.BEGIN),
-            processor.valid.eq(state == Step.FEED),
+            last_word.eq(address == design.memory_words - 1),
+        ]
+        m.d.comb += [
             want.eq(state == Step.ASK),
             self.scanning.eq(state != Step.REST),
         ]
         with m.Switch(state):
             with m.Case(Step.BEGIN):
-                m.d.sync += [beat.eq(0), address.eq(0), state.eq(Step.ASK)]
+                m.d.sync += [beat.eq(0), address.eq(0), check.eq(START), state.eq(Step.ASK)]
             with m.Case(Step.ASK), m.If(granted):
-                m.d.sync += state.eq(Step.WAIT)
+                m.d.sync += [state.eq(Step.WAIT), waited.eq(1)]
             with m.Case(Step.WAIT):
-                m.d.sync += state.eq(Step.TAKE)
+                m.d.sync += waited.eq(waited + 1)
+                with m.If(waited == latency - 1):
+                    m.d.sync += state.eq(Step.TAKE)
             with m.Case(Step.TAKE):
-                m.d.sync += [held.eq(ram.data), lane.eq(0), state.eq(Step.FEED)]
+                for lane, word in enumerate(self.words):
+                    m.d.sync += held.word_select(lane, 16).eq(word)
+                m.d.sync += [byte.eq(0), last_byte.eq(0), state.eq(Step.FEED)]
             with m.Case(Step.FEED):
-                m.d.sync += lane.eq(lane + 1)
-                with m.If(last_lane):
+                m.d.sync += [
+                    byte.eq(byte + 1),
+                    last_byte.eq(byte == Mux(last_beat, 2 * design.last_lanes - 2, 2 * design.lanes - 2)),
+                    held.eq(held >> 8),
+                    check.eq(crc32_after(Cat(check[:8] ^ held[:8], check[8:]), 8)),
+                ]
+                with m.If(last_byte):
                     m.d.sync += [address.eq(address + 1), beat.eq(Mux(last_beat, 0, beat + 1)), state.eq(Step.ASK)]
-                    with m.If(address == design.memory_words - 1):
+                    with m.If(last_word):
                         m.d.sync += state.eq(Step.END)
             with m.Case(Step.END):
-                m.d.sync += [self.crc_known.eq(1), self.crc_value.eq(processor.crc), state.eq(Step.REST)]
+                m.d.sync += [self.crc_known.eq(1), self.crc_value.eq(check), state.eq(Step.REST)]
         with m.If(begun | over | self.scan):
             m.d.sync += [self.crc_known.eq(0), self.crc_value.eq(0), state.eq(Mux(begun, Step.REST, Step.BEGIN))]

@@ -16,12 +16,13 @@ from ..units.layouts import descriptor_layout
 from .engine import LearnedEngine
 from .read_master import ReadMaster, axi_read_members
 from .registers import LOAD_STATE, LOADING, Registers
-from .table_memory import TableMemory, table_contents
+from .table_memory import TableMemory
+from .table_rows import Banks
 
 
 def learned_roms(design: LearnedDesign, words: np.ndarray) -> Mapping[str, RomContents]:
     """The memories of the unit that hold something at the start: the table, where it is inside."""
-    return {"rows": table_contents(design, words)} if design.storage == "block-ram" else {}
+    return {"rows": Banks(design).contents(words)} if design.storage == "block-ram" else {}
 
 
 class LearnedPorts(Component):

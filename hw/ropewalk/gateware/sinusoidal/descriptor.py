@@ -39,7 +39,7 @@ class DescriptorPort(Component):
         High for a clock for each token that has it.
     """
 
-    latency = 4
+    latency = 6
 
     def __init__(self):
         super().__init__(
@@ -61,7 +61,7 @@ class DescriptorPort(Component):
         # Clock 0: a descriptor is taken.
         arriving = self.descriptor.payload
         m.d.comb += self.taken.eq(self.descriptor.valid & self.descriptor.ready)
-        stages = [Signal(name=f"valid_{clock}") for clock in range(1, 4)]
+        stages = [Signal(name=f"valid_{clock}") for clock in range(1, 5)]
         m.d.sync += [
             stages[0].eq(self.taken),
             *(after.eq(before) for before, after in zip(stages[:-1], stages[1:], strict=True)),
@@ -81,7 +81,7 @@ class DescriptorPort(Component):
         m.d.sync += [second.eq(first), second_place.eq(first_place), position.eq(first.position + offset)]
         m.d.comb += header.eq(Mux(second_place, self.headers[1], self.headers[0]))
 
-        # Clock 3: rows of zeros are found.
+        # Clock 3: what came of that; rows of zeros are found.
         outside, missing, passed, third_place = (
             Signal(name=name, reset_less=True) for name in ("outside", "missing", "passed", "third_place")
         )
@@ -99,10 +99,13 @@ class DescriptorPort(Component):
             zeros.eq(header.zeros),
         ]
 
-        token = Signal(token_layout())
+        # Clock 4: it is all known.
+        token = Signal(token_layout(), reset_less=True)
         m.d.comb += [
             self.slot_error.eq(stages[2] & missing),
             self.position_error.eq(stages[2] & outside & ~passed & ~missing),
+        ]
+        m.d.sync += [
             token.request.row.eq(row),
             token.request.place.eq(third_place),
             token.context.error.eq(missing | (outside & ~passed)),
@@ -110,9 +113,10 @@ class DescriptorPort(Component):
             token.context.tag.eq(tag),
         ]
 
-        # Descriptors can be on their way when the queue is seen to fill.
-        queue = queue_before(m, self.token, name="queue", depth=2 * CAPACITY + 2, payload=token, valid=stages[2])
+        # Descriptors can be on their way when the queue is seen to fill, and have a way to go when it is seen to empty.
+        depth = 2 * CAPACITY + 5
+        queue = queue_before(m, self.token, name="queue", depth=depth, payload=token, valid=stages[3], buffered=True)
         room = Signal()
-        m.d.sync += room.eq(queue.w_level <= queue.depth - self.latency - 1)
+        m.d.sync += room.eq(queue.w_level <= queue.depth - len(stages) - 2)
         m.d.comb += self.descriptor.ready.eq(room)
         return m

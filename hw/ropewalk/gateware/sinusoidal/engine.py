@@ -82,7 +82,7 @@ class SinusoidalEngine(Component):
         """Tokens that wait for their data: rows that are begun before the first beat of theirs is wanted."""
         design, source = self._design, self._source
         ahead = source.latency + 8 + (design.groups if design.half else source.first_groups)
-        return CAPACITY + -(-ahead // min(design.groups, design.beats_per_token)) + 1
+        return CAPACITY + -(-ahead // min(design.groups, design.beats_per_token)) + 2
 
     @property
     def latency(self) -> int:
@@ -116,27 +116,28 @@ class SinusoidalEngine(Component):
         # A token's row is asked for in the clock in which its data are announced. Both receivers are ready or not by
         # their own registers, so looking at one's ready for the other's valid closes no loop.
         token = port.token.payload
-        possible = Signal()
+        possible, room = Signal(), Signal()
         waiting = queue_before(
             m,
             framer.token,
             name="waiting",
             depth=self._contexts,
             payload=token.context,
-            valid=port.token.valid & possible,
+            valid=port.token.valid & port.token.ready,
         )
+        # One may come while the level is looked at, and one more by what was seen.
+        m.d.sync += room.eq(waiting.w_level < waiting.depth - 1)
         m.d.comb += [
             possible.eq(~token.context.encoded | source.request.ready),
             source.request.payload.eq(token.request),
-            source.request.valid.eq(port.token.valid & token.context.encoded & waiting.w_rdy),
-            port.token.ready.eq(waiting.w_rdy & possible),
+            source.request.valid.eq(port.token.valid & token.context.encoded & room),
+            port.token.ready.eq(room & possible),
             port.offset.eq(self.offset),
             port.place.eq(store.place),
             port.headers.eq(store.headers),
             store.taken.eq(port.taken),
             store.retired.eq(port.token.valid & port.token.ready),
-            store.rows_idle.eq(source.idle),
-            store.row_begun.eq(source.begun),
+            store.rows.eq(source.pending),
             *(source.amplitudes[place].eq(store.headers[place].amplitude) for place in range(2)),
             *(getattr(source, name).eq(getattr(store, name)) for name in ("load", "load_place", "load_pair")),
             *(

@@ -31,10 +31,13 @@ class PairGenerator(Component):
     sine, cosine : Out
         Words of ``design.encoding``.
     step : Out
-        What the step memory holds at ``address``, two clocks later.
+        What the step memory holds at ``address``, :attr:`step_latency` clocks later.
     load, load_address, load_step : In
         Writes a step.
     """
+
+    step_latency = 1 + BlockRam.latency
+    """The address goes through a register, for it is chosen among those of rows and of scans."""
 
     def __init__(self, design: SinusoidalDesign, generator: int):
         self._design = design
@@ -70,7 +73,7 @@ class PairGenerator(Component):
 
     @property
     def _to_amplitude(self) -> int:
-        return self._steps.latency + self._phase.latency + self._sine.latency + 1
+        return self.step_latency + self._phase.latency + self._sine.latency + 1
 
     def elaborate(self, platform) -> Module:  # noqa: D102
         m = Module()
@@ -80,12 +83,12 @@ class PairGenerator(Component):
         m.submodules.phase = phase = self._phase
         m.submodules.sine = sine = self._sine
         m.d.comb += [
-            steps.address.eq(self.address),
+            steps.address.eq(delayed(m, self.address, self.step_latency - steps.latency, name="address")),
             steps.write_enable.eq(self.load),
             steps.write_address.eq(self.load_address),
             steps.write_data.eq(self.load_step),
             self.step.eq(steps.data),
-            phase.a.eq(delayed(m, self.row, steps.latency, name="row")),
+            phase.a.eq(delayed(m, self.row, self.step_latency, name="row")),
             phase.b.eq(steps.data),
             sine.phase.eq(phase.p[design.phase_bits - fmt.reduced_phase_bits :]),
         ]

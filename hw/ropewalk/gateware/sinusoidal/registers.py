@@ -77,8 +77,10 @@ class Registers(Component):
         # There is one slot, so a begin for another one never reaches the store.
         other = Signal()
         no_slot = Signal()
-        begins = port.written.load_begin & (port.word[:8] == 0)
-        m.d.comb += other.eq(port.written.load_begin & (port.word[:8] != 0))
+        known = Signal(reset_less=True)
+        m.d.sync += known.eq(port.word[:8] == 0)
+        begins = port.written.load_begin & known
+        m.d.comb += other.eq(port.written.load_begin & ~known)
         with m.If(other):
             m.d.sync += no_slot.eq(1)
         with m.Elif(self.refusal | begins):

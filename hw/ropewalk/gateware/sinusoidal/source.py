@@ -8,13 +8,13 @@ in every clock all the same. Queues hold elements already rounded to the LSB of 
 
 from amaranth.hdl import Array, Cat, Module, Mux, Signal
 from amaranth.lib import data, stream
-from amaranth.lib.fifo import SyncFIFOBuffered
+from amaranth.lib.fifo import SyncFIFO, SyncFIFOBuffered
 from amaranth.lib.wiring import In, Out
 
 from ...design import AMPLITUDE
 from ...designs.sinusoidal import SinusoidalDesign
 from ..component import Component
-from ..primitives import BlockRam, delayed
+from ..primitives import delayed
 from .assembler import Assembler, Plan, follow
 from .contents import PLACES, STEP_BITS, group_bits
 from .generator import PairGenerator
@@ -28,6 +28,9 @@ _ROUND_TRIP = 5
 
 _LATE = 3
 """Words that may be begun while it is found that there is no room for them."""
+
+_ASKED = 4
+"""Rows that wait to be begun: so many that none is late, however short they are."""
 
 
 class RowSource(Component):
@@ -43,10 +46,10 @@ class RowSource(Component):
         Of each queue the word at its head, whether there is one, and whether it is taken in this clock.
     amplitudes : In
         The amplitude of each place.
-    idle, begun : Out
-        No row is being issued; a row was begun in this clock.
+    pending : Out
+        Of each place, whether a row that was asked for is yet to be issued, or is being issued.
     read, read_place, read_pair, granted, step : In, In, In, Out, Out
-        Reads a step for a scan, two clocks after ``granted``.
+        Reads a step for a scan, :attr:`PairGenerator.step_latency` clocks after ``granted``.
     load, load_place, load_pair, load_step : In
         Writes a step.
     """
@@ -74,8 +77,7 @@ class RowSource(Component):
                 "ready": Out(len(self._plans)),
                 "take": In(len(self._plans)),
                 "amplitudes": In(data.ArrayLayout(AMPLITUDE.shape, PLACES)),
-                "idle": Out(1),
-                "begun": Out(1),
+                "pending": Out(PLACES),
                 "read": In(1),
                 "read_place": In(1),
                 "read_pair": In(16),
@@ -97,9 +99,9 @@ class RowSource(Component):
     def latency(self) -> int:
         """Clocks from a request to the first word at the head of its queue, where one group fills it.
 
-        The request is held for a clock before its first group is issued; the queue takes two.
+        The request waits for a clock, and is held for one before its first group is issued; the queue takes two.
         """
-        return 1 + self.pipeline + 2
+        return 2 + self.pipeline + 2
 
     @property
     def first_groups(self) -> int:
@@ -129,31 +131,50 @@ class RowSource(Component):
         design = self._design
         generators = self._generators
 
+        # Requests wait in a queue, so that who asks sees nothing of what holds them up.
+        asked = m.submodules.asked = SyncFIFO(width=request_layout().size, depth=_ASKED)
+        room_to_ask = Signal()
+        next_row = data.View(request_layout(), asked.r_data)
+        m.d.comb += [
+            asked.w_data.eq(self.request.payload),
+            asked.w_en.eq(self.request.valid & self.request.ready),
+            self.request.ready.eq(room_to_ask),
+        ]
+        # One may come while the level is looked at, and one more by what was seen.
+        m.d.sync += room_to_ask.eq(asked.w_level < _ASKED - 1)
+
         # Issue: one group of the held request per clock, but for those in which a scan reads, or no room is left.
         room = Signal()
         busy = Signal()
         group = Signal(group_bits(design))
         held = Signal(request_layout(), reset_less=True)
         at_last = Signal()
-        issue = Signal()
-        turn = Signal(range(SCAN_SHARE))
-        m.d.sync += turn.eq(turn + 1)
+        issue, begin = Signal(), Signal()
+        turn, mine = Signal(range(SCAN_SHARE)), Signal()
+        m.d.sync += [turn.eq(turn + 1), mine.eq(self.read & (turn == 0))]
         m.d.comb += [
-            at_last.eq(group == design.groups - 1),
-            self.granted.eq(self.read & (~busy | (turn == 0))),
-            issue.eq(busy & room & ~self.granted),
-            self.request.ready.eq(~busy | (at_last & issue)),
-            self.idle.eq(~busy),
-            self.begun.eq(self.request.valid & self.request.ready),
+            self.granted.eq(self.read & (~busy | mine)),
+            issue.eq(busy & room & ~mine),
+            begin.eq(~busy | (at_last & issue)),
+            asked.r_en.eq(begin),
         ]
         with m.If(issue):
-            m.d.sync += group.eq(group + 1)
-        with m.If(self.request.ready):
-            m.d.sync += [busy.eq(self.request.valid), group.eq(0), held.eq(self.request.payload)]
+            m.d.sync += [group.eq(group + 1), at_last.eq(group == design.groups - 2)]
+        with m.If(begin):
+            m.d.sync += [busy.eq(asked.r_rdy), group.eq(0), at_last.eq(design.groups == 1), held.eq(next_row)]
+        for place in range(PLACES):
+            rows = Signal(range(_ASKED + 2), name=f"rows_{place}")
+            more = self.request.valid & self.request.ready & (self.request.payload.place == place)
+            fewer = at_last & issue & (held.place == place)
+            with m.If(more & ~fewer):
+                m.d.sync += rows.eq(rows + 1)
+            with m.If(~more & fewer):
+                m.d.sync += rows.eq(rows - 1)
+            m.d.comb += self.pending[place].eq(rows != 0)
 
         # Pair i belongs to generator i modulo their number.
         share = (design.generators - 1).bit_length()
-        chosen = delayed(m, self.read_pair[:share], BlockRam.latency, name="chosen") if share else 0
+        chosen = delayed(m, self.read_pair[:share], PairGenerator.step_latency, name="chosen") if share else 0
         m.d.comb += self.step.eq(Array(generator.step for generator in generators)[chosen])
         for number, generator in enumerate(generators):
             m.submodules[f"generator_{number}"] = generator

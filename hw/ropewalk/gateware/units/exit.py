@@ -68,7 +68,9 @@ class Exit(Component):
         depth = self.depth
         credits = Signal(range(depth + 1), init=depth)
         leave = Signal()
-        m.d.comb += [self.credit.eq(credits != 0), leave.eq(self.result.valid & self.result.ready)]
+        m.d.comb += leave.eq(self.result.valid & self.result.ready)
+        # Known a clock ahead: one may be spent meanwhile.
+        m.d.sync += self.credit.eq(credits > 1)
         with m.If(self.enter & ~leave):
             m.d.sync += credits.eq(credits - 1)
         with m.If(~self.enter & leave):

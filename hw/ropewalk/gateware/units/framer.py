@@ -40,7 +40,7 @@ class RowFramer(Component):
         High for a clock when a token's data are seen not to fit it.
     """
 
-    latency = 2
+    latency = 3
 
     def __init__(self, design: RowDesign, *, token: data.StructLayout, beat: data.StructLayout):
         self._design = design
@@ -71,17 +71,14 @@ class RowFramer(Component):
         active, mismatched, excess = Signal(), Signal(), Signal()
         current = Signal(token_layout, reset_less=True)
         word = Signal(range(max(2, design.beats_per_token)))
-        at_end = Signal()
-        m.d.comb += at_end.eq(word == design.beats_per_token - 1)
+        at_end = Signal(init=design.beats_per_token == 1)
 
         out = Signal(beat_layout, reset_less=True)
         stored, room = Signal(), Signal()
-        ahead = queue_before(m, self.beat, name="ahead", depth=4, payload=out, valid=stored)
-        m.d.comb += [
-            # One beat may be on its way to the buffer when the level is read.
-            room.eq(ahead.w_level + stored < ahead.depth),
-            self.packet.ready.eq((active | excess) & room),
-        ]
+        ahead = queue_before(m, self.beat, name="ahead", depth=8, payload=out, valid=stored, buffered=True)
+        # Two beats may be on their way to the buffer when its level is read, and what was read lets in a third.
+        m.d.sync += room.eq(ahead.w_level < ahead.depth - 2)
+        m.d.comb += self.packet.ready.eq((active | excess) & room)
 
         arrival = self.packet.payload
         accept, ours, end, unfit = Signal(), Signal(), Signal(), Signal()
@@ -115,9 +112,9 @@ class RowFramer(Component):
         self.describe(m, out, current, word, at_end, ours)
 
         with m.If(ours):
-            m.d.sync += word.eq(word + 1)
+            m.d.sync += [word.eq(word + 1), at_end.eq(word == design.beats_per_token - 2)]
         with m.If(end):
-            m.d.sync += [word.eq(0), mismatched.eq(0), excess.eq(~arrival.last)]
+            m.d.sync += [word.eq(0), at_end.eq(design.beats_per_token == 1), mismatched.eq(0), excess.eq(~arrival.last)]
         with m.If(end | ~active):
             m.d.comb += self.token.ready.eq(1)
             m.d.sync += [active.eq(self.token.valid), current.eq(self.token.payload)]

@@ -113,7 +113,7 @@ def test_one_beat_per_clock_without_a_bubble(storage, dimension, make) -> None:
     position = np.random.default_rng(1).integers(0, 3, tokens)
     stream = whole_tokens(design, descriptors_of(position), np.zeros((tokens, dimension), int))
     memory = Memory(latency=(64, 64))
-    output = simulate(design, words, stream, session=Session(data_start=160, memory=memory))
+    output = simulate(design, words, stream, session=Session(data_start=300, memory=memory))
     assert output.beats_per_clock == 1.0
     assert output.data_waits == 0
     if storage == "external":

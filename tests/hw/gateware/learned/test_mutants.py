@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from ropewalk.formats import Format
-from ropewalk.gateware.learned import descriptor, engine, framer, read_master, table_memory
+from ropewalk.gateware.learned import descriptor, engine, framer, read_master, table_rows
 from ropewalk_sim.errors import EngineError
 from ropewalk_sim.learned.amaranth import simulate
 from ropewalk_sim.learned.model import run_model
@@ -26,14 +26,14 @@ def late(module: Any, which: str, by: int) -> Patch:
 
 
 def changed_table(monkeypatch: pytest.MonkeyPatch) -> None:
-    original = table_memory.pack_beats
+    original = table_rows.pack_beats
 
     def changed(*arguments: Any) -> list[int]:
         words = original(*arguments)
         words[40] ^= 1 << 15
         return words
 
-    monkeypatch.setattr(table_memory, "pack_beats", changed)
+    monkeypatch.setattr(table_rows, "pack_beats", changed)
 
 
 def another_property(name: str, change: Callable[[Any], Any], *modules: Any) -> Patch:
