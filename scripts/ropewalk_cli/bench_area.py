@@ -110,8 +110,8 @@ def main(
             areas = []
             for area in measured(rows, seeds, jobs):
                 areas.append(area)
-                if save:  # at once: what was measured stays, whatever comes
-                    kept = store.merged(kept, [area])
+                if save:  # at once: what was measured stays, whatever comes, beside what others have stored meanwhile
+                    kept = store.merged(store.load(), [area])
                     store.results_path().write_text(store.results_text(kept), encoding="utf-8")
             areas = store.merged([], areas)
         if save:
