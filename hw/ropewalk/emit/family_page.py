@@ -21,8 +21,8 @@ _NOTES: dict[Family, str] = {
     "ice40": "The Verilog instantiates `SB_MAC16` with its own registers in use; a simulator needs a model of it. "
     "Run Yosys' `synth_ice40` **without** `-dsp`: with it, Yosys takes the registers out of these cells, says nothing, "
     "and every result is wrong. Block RAMs are inferred.",
-    "gowin": "The Verilog instantiates `MULT18X18` and `MULTADDALU18X18` with their own registers in use; a simulator "
-    "needs models of them. Block RAMs are inferred.",
+    "gowin": "The Verilog instantiates `MULT18X18` with its own registers in use; a simulator needs a model of it. "
+    "Block RAMs are inferred.",
     "xilinx": "The Verilog instantiates no cell; attributes ask for DSP blocks and for ROMs in block RAM.",
 }
 

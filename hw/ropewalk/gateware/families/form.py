@@ -28,13 +28,12 @@ def negatable(shape: Shape) -> Shape:
     return Shape(shape.width + 1, signed=True)
 
 
-def negated(m: Module, value: Signal, negative: Value, *, clocks: int, name: str) -> Signal:
-    """``value`` or what it is negated, in a register; of two clocks the first complements it."""
+def negated(m: Module, value: Signal, negative: Value, *, name: str) -> Signal:
+    """``value`` or what it is negated, in a register."""
     register = Signal(negatable(value.shape()), name=f"{name}_negated", reset_less=True)
     wide = Signal(register.shape(), name=f"{name}_as_it_is")
     m.d.comb += wide.eq(value)
-    complement = delayed(m, wide ^ negative.replicate(len(wide)), clocks - 1, name=f"{name}_complement")
-    m.d.sync += register.eq(complement.as_signed() + delayed(m, negative, clocks - 1, name=f"{name}_one"))
+    m.d.sync += register.eq((wide ^ negative.replicate(len(wide))).as_signed() + negative)
     return register
 
 

@@ -35,7 +35,7 @@ class Xilinx(Form):
         m = Module()
         total: Signal | None = None
         for number, (a, b) in enumerate((first, second)):
-            operand = negated(m, a, negative[number], clocks=1, name=f"a{number}")
+            operand = negated(m, a, negative[number], name=f"a{number}")
             operand = delayed(m, operand, 1 + 2 * number, name=f"a{number}_in")
             coefficient = delayed(m, b, 2 + 2 * number, name=f"b{number}_in")
             shape = (operand * coefficient).shape()

@@ -80,11 +80,7 @@ def test_every_pair_at_a_small_width(family, multipliers, rounding, make_design,
 
 
 WIDTHS = [(8, 18), (16, 18), (20, 24)]
-BLOCKS = [
-    (family, "dsp", width, other)
-    for family, other in (("ice40", 16), ("gowin", 18), ("xilinx", 18))
-    for width in (8, 16, 17)
-]
+BLOCKS = [(family, "dsp", width, other) for family, other in (("ice40", 16), ("xilinx", 18)) for width in (8, 16, 17)]
 """Where the blocks add the products, and a bit more, where they may not."""
 
 

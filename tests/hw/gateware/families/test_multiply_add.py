@@ -87,7 +87,7 @@ def test_sums_of_wide_products(family, constant, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("family", "widest"), [("generic", None), ("ecp5", None), ("ice40", 16), ("gowin", 17), ("xilinx", 17)]
+    ("family", "widest"), [("generic", None), ("ecp5", None), ("ice40", 16), ("gowin", None), ("xilinx", 17)]
 )
 def test_whose_blocks_add_the_products_of_a_lane(family, widest):
     coefficient = 16 if family == "ice40" else 18
