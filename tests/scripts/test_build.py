@@ -34,7 +34,7 @@ def test_one_lane_and_its_report(ropewalk, design):
     assert report["critical_path"]
     assert all(name.split(".")[0] in ("rotator", "output", "beat__payload") for name in report["critical_path"])
     assert set(report["tools"]) == {"ropewalk", "python", "yosys", "nextpnr-ecp5"}
-    for step in ("synthesis", "netlist", "place and route"):
+    for step in ("synthesis", "netlist", "place and route", "placing", "refining the placement", "routing"):
         assert f"s: {step}\n" in done.err
     netlist = (design / "build" / "netlist.v").read_text()
     assert netlist.count("MULT18X18D") == 4

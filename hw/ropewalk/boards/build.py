@@ -22,7 +22,7 @@ NETLIST = "netlist.v"
 """The netlist as Verilog, of the cells of its family."""
 
 Told = Callable[[str], None]
-"""Is told the name of each step as it begins."""
+"""Is told the name of each step as it begins, and of what the placer does in its own."""
 
 _Result = TypeVar("_Result")
 
@@ -99,7 +99,7 @@ def build(
     allow_timing_fail
         Whether a clock that is not reached is merely reported.
     told
-        Is told each step.
+        Is told each step, and each phase of place and route.
 
     Raises
     ------
@@ -138,6 +138,7 @@ def build(
                 part=part,
                 target_mhz=target_mhz,
                 constraints=board.constraints() if board is not None else None,
+                told=told,
             ),
             lambda done: done.log,
         )

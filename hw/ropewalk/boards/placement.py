@@ -3,7 +3,7 @@
 import json
 import re
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,6 +21,13 @@ from .synthesis import Synthesis
 DEFAULT_PART = "LFE5U-85F-6"
 
 TIMEOUT = 7200
+
+_PHASES = (
+    (re.compile(r"Info: Creating initial \w+ placement"), "placing"),
+    (re.compile(r"Info: Running simulated annealing placer"), "refining the placement"),
+    (re.compile(r"Info: Routing \d+ arcs|Info: Running router2"), "routing"),
+)
+"""What nextpnr prints as it begins a long part of its work, and what that is."""
 
 _REGISTERS_ALONE = re.compile(r"^Info: +(\d+) LCs used as DFF only$", re.MULTILINE)
 
@@ -70,6 +77,7 @@ def place(
     target_mhz: float | None = None,
     constraints: str | None = None,
     timeout: float = TIMEOUT,
+    told: Callable[[str], None] = lambda phase: None,
 ) -> Placement:
     """Place and route ``synthesis``, whose clock is the port ``clock``, on ``part`` (the LFE5U-85F-6 by default).
 
@@ -82,6 +90,8 @@ def place(
         context: with a register at every port, without pins, and not for a packer.
     timeout
         Seconds after which nextpnr is given up.
+    told
+        Is told what nextpnr does: placing, refining the placement, routing.
 
     Raises
     ------
@@ -115,7 +125,7 @@ def place(
             options += [word.format("pins") for word in family.pins_option]
         # It fails on timing of its own accord; here that is for the build to say, which knows the path then.
         options += ["--seed", str(seed), "--freq", f"{target_mhz or family.aim_mhz:g}", "--timing-allow-fail"]
-        code, log = tools.run(part.placer, options, folder, timeout=timeout)
+        code, log = tools.run(part.placer, options, folder, timeout=timeout, heard=lambda line: _phase(line, told))
         if code:
             check_placer(part, log)
             raise PlacementError(str(tools.failure(part.placer, code, log)), log)
@@ -139,6 +149,13 @@ def place(
         log=log,
         placed=text,
     )
+
+
+def _phase(line: str, told: Callable[[str], None]) -> None:
+    """Tell of the phase that ``line`` begins."""
+    for begins, phase in _PHASES:
+        if begins.match(line):
+            told(phase)
 
 
 def _comb(synthesis: Synthesis, used: Mapping[str, int], log: str) -> int:

@@ -3,10 +3,11 @@
 import importlib.util
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from threading import Event, Timer
 
 from ..errors import BuildError
 
@@ -65,8 +66,15 @@ YOWASP = (NEXTPNR_ECP5, ECPPACK, NEXTPNR_ICE40, ICEPACK, NEXTPNR_GOWIN)
 """The tools that are WebAssembly: each compiles when it is first called, for up to a minute, and is kept in a cache."""
 
 
-def run(tool: Tool, arguments: Sequence[str], folder: Path, *, timeout: float) -> tuple[int, str]:
-    """Run a tool in ``folder``; gives its exit code, and all that it printed.
+def run(
+    tool: Tool,
+    arguments: Sequence[str],
+    folder: Path,
+    *,
+    timeout: float,
+    heard: Callable[[str], None] = lambda line: None,
+) -> tuple[int, str]:
+    """Run a tool in ``folder``; gives its exit code, and all that it printed, of which ``heard`` is told line by line.
 
     Raises
     ------
@@ -74,21 +82,34 @@ def run(tool: Tool, arguments: Sequence[str], folder: Path, *, timeout: float) -
         If it is not installed, or not done after ``timeout`` seconds.
     """
     tool.check()
-    try:
-        done = subprocess.run(
-            [sys.executable, "-c", tool.program, *arguments],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            stdin=subprocess.DEVNULL,
-            cwd=folder,
-            encoding="utf-8",
-            errors="replace",
-            check=False,
-            timeout=timeout,
-        )
-    except subprocess.TimeoutExpired:
-        raise BuildError(f"{tool.name} was not done after {timeout:g} s") from None
-    return done.returncode, done.stdout
+    lines = []
+    late = Event()
+    with subprocess.Popen(
+        [sys.executable, "-c", tool.program, *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        stdin=subprocess.DEVNULL,
+        cwd=folder,
+        encoding="utf-8",
+        errors="replace",
+    ) as process:
+        # A tool that hangs says nothing, so whoever reads what it says cannot be the one who looks at the clock.
+        alarm = Timer(timeout, lambda: (late.set(), process.kill()))
+        alarm.start()
+        try:
+            assert process.stdout is not None
+            for line in process.stdout:
+                lines.append(line)
+                heard(line)
+            process.wait()
+        except BaseException:
+            process.kill()
+            raise
+        finally:
+            alarm.cancel()
+    if late.is_set():
+        raise BuildError(f"{tool.name} was not done after {timeout:g} s")
+    return process.returncode, "".join(lines)
 
 
 def failure(tool: Tool, code: int, log: str) -> BuildError:

@@ -20,7 +20,7 @@ def test_a_counter_out_of_context(name, counter):
     steps = []
     made = build(counter, part, seed=7, told=steps.append)
     report = made.report
-    assert steps == ["synthesis", "netlist", "place and route"]
+    assert steps == ["synthesis", "netlist", "place and route", "placing", "refining the placement", "routing"]
     assert (report.part, report.seed, report.out_of_context, report.timing_met) == (name, 7, True, None)
     assert (report.ff, report.dsp, report.block_ram) == (48, 0, 0)
     # One look-up table a bit; 32 registers at the boundary, which only the placer counts.
