@@ -7,7 +7,9 @@ MULT18X18D
 DP16KD
     Port B reads, through the output register; port A writes. Words of 36 bits take both ports' data, as Yosys maps
     them (``PDPW16KD``): the low half of a word is on the A side. The columns of a wider memory stand side by side.
-    Memories that would take more than :data:`MOST_BLOCKS`, or several rows of blocks, are left to the synthesis tool.
+    A memory with a few words more than a power of two has those in blocks of their own where that saves some: words of
+    the row are narrower the more of them a block has to hold. Memories that would take more than :data:`MOST_BLOCKS`,
+    or are deeper than a block, are left to the synthesis tool.
 
 TRELLIS_DPR16X4
     A RAM that takes little of this distributed RAM, and begins with no words, is made of it: banks of 16 words, each
@@ -21,10 +23,11 @@ CCU2C
 from dataclasses import replace
 from typing import Any
 
-from amaranth.hdl import Cat, ClockSignal, Const, Instance, Module, Shape, Signal, Value
+from amaranth.hdl import Cat, ClockSignal, Const, Instance, Module, Mux, Shape, Signal, Value
 from amaranth.lib.memory import Memory
 
 from ..contents import RomContents
+from ..delay import delayed
 from .ecp5_carry import gated_sum, signed_sum, sum_of
 from .form import OPERAND_BITS, Form, WritePort
 
@@ -44,6 +47,9 @@ INIT_UNITS, UNIT_BITS = 16, 20
 
 INIT_BITS = INIT_UNITS * UNIT_BITS
 
+SPARED_BLOCKS = 2
+"""How many blocks a second row must save: the choice between two rows takes a look-up table for a bit."""
+
 BANK_WORDS, BANK_BITS = 16, 4
 """Words and bits of a TRELLIS_DPR16X4."""
 
@@ -54,6 +60,20 @@ DISTRIBUTED_CELLS = 32
 def block_width(depth: int) -> int | None:
     """The width of the blocks' words in a memory of ``depth`` words; None if a block has no room for so many."""
     return next((width for width, words in DEPTHS.items() if words >= depth), None)
+
+
+def first_row(bits: int, depth: int) -> int:
+    """How many words of a memory of words of ``bits`` bits lie in the first row of blocks: all, or a power of two."""
+
+    def blocks(words: int) -> int:
+        width = block_width(words)
+        assert width is not None, f"no DP16KD has {words} words"
+        return -(-bits // width)
+
+    first = 1 << (depth - 1).bit_length() - 1 if depth > 1 else 1
+    if first == depth or blocks(first) + blocks(depth - first) > blocks(depth) - SPARED_BLOCKS:
+        return depth
+    return first
 
 
 def initial_values(words: list[int], width: int) -> list[int]:
@@ -149,16 +169,41 @@ class Ecp5(Form):
         if write is not None and _is_small(contents):
             return _banks(name, contents, address, data, write)
         m = Module()
-        width = block_width(contents.depth)
-        assert width is not None, f"no DP16KD has {contents.depth} words"
-        for number, low in enumerate(range(0, contents.width, width)):
-            high = min(low + width, contents.width)
-            words = [word >> low & (1 << high - low) - 1 for word in contents.words]
-            output = Signal(width, name=f"data_{number}")
-            part = None if write is None else replace(write, data=write.data[low:high])
-            m.submodules[f"{name}_{number}"] = _block(width, words, address, output, part)
-            m.d.comb += data[low:high].eq(output)
+        first = first_row(contents.width, contents.depth)
+        if first == contents.depth:
+            _row(m, name, contents.width, contents.depth, contents.words, address, data, write)
+            return m
+        # The clocks of a block: its address, its output register.
+        bits = first.bit_length() - 1
+        behind = delayed(m, address[bits], 2, name=f"{name}_behind")
+        parts = []
+        for part, low, high in (("low", 0, first), ("high", first, contents.depth)):
+            word = Signal(contents.width, name=f"{name}_{part}")
+            inside = (high - low - 1).bit_length()
+            where = None
+            if write is not None:
+                here = write.enable & (write.address[bits] == (part == "high"))
+                where = WritePort(enable=here, address=write.address[:inside], data=write.data)
+            words = list(contents.words[low:high])
+            _row(m, f"{name}_{part}", contents.width, high - low, words, address[:inside], word, where)
+            parts.append(word)
+        m.d.comb += data.eq(Mux(behind, parts[1], parts[0]))
         return m
+
+
+def _row(
+    m: Module, name: str, bits: int, depth: int, words: Any, address: Value, data: Signal, write: WritePort | None
+) -> None:
+    """DP16KDs side by side, each with some bits of every one of ``depth`` words."""
+    width = block_width(depth)
+    assert width is not None, f"no DP16KD has {depth} words"
+    for number, low in enumerate(range(0, bits, width)):
+        high = min(low + width, bits)
+        column = [word >> low & (1 << high - low) - 1 for word in words]
+        output = Signal(width, name=f"data_{number}")
+        part = None if write is None else replace(write, data=write.data[low:high])
+        m.submodules[f"{name}_{number}"] = _block(width, column, address, output, part)
+        m.d.comb += data[low:high].eq(output)
 
 
 def _is_small(contents: RomContents) -> bool:

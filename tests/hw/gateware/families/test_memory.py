@@ -20,6 +20,9 @@ ECP5_SHAPES = [
     *((width, 8000) for width in (1, 2, 3)),
     (2, 16384),
     (40, 300),
+    # Two rows of blocks, the second one short.
+    (50, 2304),
+    (36, 4100),
 ]  # fmt: skip
 """Width and depth: every width of a block, one bit less and one more, depths that are a block's and others."""
 
@@ -139,6 +142,19 @@ def test_an_ecp5_memory_is_blocks_with_output_registers(width, depth, blocks, tm
     assert len(re.findall(r"^  DP16KD #\(", verilog, re.MULTILINE)) == blocks
     assert verilog.count('.REGMODE_A("OUTREG")') == verilog.count('.REGMODE_B("OUTREG")') == blocks
     assert "always" not in verilog
+
+
+@pytest.mark.parametrize(
+    ("width", "depth", "blocks"),
+    # The steps of 8 slots of 256 pairs and of the spare one: 50 bits take 13 blocks of 4,096 words of 4 bits, or 6 of
+    # 2,048 words of 9 and 2 of 512 words of 36. Of 128 pairs: 6, where two rows would take 5.
+    [(50, 2304, 6 + 2), (50, 1152, 6), (36, 4100, 9 + 1), (50, 4096, 13), (9, 2100, 3)],
+)
+def test_a_few_words_too_many_for_wide_words_have_blocks_of_their_own(width, depth, blocks, tmp_path):
+    contents = RomContents(width, depth, [], "ram")
+    outputs(Ram(width, depth, []), [0], family="ecp5", folder=tmp_path, roms={"words": contents})
+    verilog = (tmp_path / "ropewalk.v").read_text()
+    assert len(re.findall(r"^  DP16KD #\(", verilog, re.MULTILINE)) == blocks
 
 
 @pytest.mark.parametrize(("width", "depth"), [(36, 512), (18, 1024), (9, 2048), (4, 4096), (2, 8192), (1, 16384)])
