@@ -1,4 +1,4 @@
-"""How many blocks of an ECP5 a rotary engine takes: those in its Verilog. All its other memories are distributed RAM."""
+"""How many blocks of an ECP5 a rotary engine takes, those in its Verilog: all other memories are distributed RAM."""
 
 import re
 
