@@ -22,6 +22,7 @@ LONG = (
     # What Amaranth and Icarus show of every family, and Verilator of one.
     f"{FAMILY}[[]verilator-ecp5-luts]",
     f"{FAMILY}[[]verilator-generic-luts]",
+    f"{FAMILY}[[]icarus-ecp5-luts]",
     f"{FAMILY}[[]verilator-gowin-dsp]",
     f"{FAMILY}[[]verilator-xilinx-dsp]",
     f"{FAMILY}[[]verilator-ice40-dsp]",
@@ -37,8 +38,9 @@ LONG = (
     "tests/scripts/test_build.py::test_a_board_that_is_too_small_is_said_to_be",
     "tests/hw/boards/test_build.py::test_a_bitstream_for_a_board[[]tang-primer-20k]",
     "tests/sim/board/test_board.py::test_other_designs_on_a_sound_line*",
-    # More of the same: 1 and 2 clocks per pair, one benchmark, one software's angles stay.
-    "tests/hw/gateware/test_engine.py::test_rows_go_through_at_the_stated_rate[[][48]]",
+    # More of the same: 1 clock per pair, the rate of one benchmark, one software's angles, a soak of each layout stay.
+    "tests/hw/gateware/test_engine.py::test_rows_go_through_at_the_stated_rate[[][248]]",
+    "tests/sim/test_soak.py::test_nothing_is_wrong_for_some_thousand_beats[[]both-verilator]",
     "tests/scripts/test_bench_rate.py::test_a_fast_part_of_it[[]2]",
     "tests/scripts/test_angle_models.py::test_the_folder_is_self_contained_and_every_engine_agrees[[]llamacpp_f32]",
 )
