@@ -11,7 +11,7 @@ from amaranth.lib.wiring import In, Out
 
 from ..design import Design
 from .component import Component
-from .primitives import delayed
+from .pipeline import delayed
 
 
 def word_bits(design: Design) -> int:

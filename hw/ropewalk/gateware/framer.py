@@ -19,8 +19,7 @@ from .credits import Credits
 from .descriptor import HEAD_KINDS
 from .head_counter import HeadCounter
 from .layouts import beat_layout, context_layout, elements_layout, heads_layout, lagging_layout
-from .pipeline import carried
-from .primitives import delayed
+from .pipeline import carried, delayed
 from .queue import Queue
 from .relay import Relay
 

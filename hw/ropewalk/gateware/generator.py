@@ -18,7 +18,8 @@ from .component import Component
 from .contents import step_contents
 from .layouts import entry_layout, request_layout, row_layout
 from .multiply import WideMultiplier
-from .primitives import BlockRam, BlockRom, delayed
+from .pipeline import delayed
+from .primitives import BlockRam, BlockRom
 from .row_issue import RowIssue
 from .sine import SineGenerator
 from .slots import entry_address_bits, entry_bits, pair_bits

@@ -8,8 +8,7 @@ from amaranth.lib.wiring import In, Out
 from ..design import Design
 from .component import Component
 from .layouts import side_layout
-from .pipeline import carried
-from .primitives import delayed
+from .pipeline import carried, delayed
 from .queue import following
 
 

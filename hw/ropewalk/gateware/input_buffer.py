@@ -11,7 +11,8 @@ from .entrance import Entrance
 from .input_order import input_members
 from .input_plan import InputPlan, head_layout, pair_beat_layout, wait_layout
 from .layouts import ask_layout, beat_layout
-from .primitives import BlockRam, delayed
+from .pipeline import delayed
+from .primitives import BlockRam
 from .queue import Queue
 from .relay import Relay
 

@@ -13,7 +13,7 @@ from .chunks import arrangement, order_layout
 from .component import Component
 from .entrance import Entrance
 from .layouts import ask_layout, beat_layout, elements_layout, lagging_layout, side_layout
-from .primitives import delayed
+from .pipeline import delayed
 
 
 def input_members(design: Design) -> dict:

@@ -10,8 +10,7 @@ from .chunks import ChunkMap, SliceLanes, order_layout
 from .component import Component
 from .credits import Credits
 from .layouts import ask_layout, bank_bits
-from .pipeline import carried
-from .primitives import delayed
+from .pipeline import carried, delayed
 from .queue import Queue
 
 PLACES = 16

@@ -14,7 +14,7 @@ from .component import Component
 from .families import form_of
 from .families.form import Form
 from .multiply import Partial
-from .primitives import delayed
+from .pipeline import delayed
 
 
 class LogicProduct(Component):

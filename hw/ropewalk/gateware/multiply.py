@@ -8,7 +8,8 @@ from amaranth.lib.wiring import In, Out
 
 from .component import Component
 from .families.form import OPERAND_BITS
-from .primitives import Multiplier, delayed
+from .pipeline import delayed
+from .primitives import Multiplier
 
 TILE_BITS = OPERAND_BITS
 """Bits of a DSP operand, signed or unsigned."""

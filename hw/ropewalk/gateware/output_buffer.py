@@ -11,8 +11,8 @@ from .credits import Credits
 from .entrance import Entrance
 from .output_order import ExitQueue, head_sides, output_members
 from .output_plan import OutputPlan, wait_layout
-from .pipeline import carried
-from .primitives import BlockRam, delayed
+from .pipeline import carried, delayed
+from .primitives import BlockRam
 from .queue import Queue
 
 

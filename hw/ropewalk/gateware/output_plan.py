@@ -8,8 +8,7 @@ from ..design import Design
 from .chunks import SliceBeats, order_layout
 from .component import Component
 from .credits import Credits
-from .pipeline import carried
-from .primitives import delayed
+from .pipeline import carried, delayed
 from .queue import Queue
 
 PLACES = 16

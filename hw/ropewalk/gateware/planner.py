@@ -13,7 +13,7 @@ from .capacity import token_places
 from .component import Component
 from .credits import Credits
 from .layouts import bank_bits, context_layout, heads_layout, request_layout, row_layout, token_layout
-from .primitives import delayed
+from .pipeline import delayed
 from .queue import Queue
 from .relay import Relay
 

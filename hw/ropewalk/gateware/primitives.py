@@ -14,7 +14,6 @@ from amaranth.lib.wiring import In, Out
 
 from .component import Component
 from .contents import RomContents
-from .delay import delayed as delayed
 from .families import form_of
 from .families.form import OPERAND_BITS, WritePort, most_of
 

@@ -17,7 +17,8 @@ from .families import FORMS, form_of
 from .layouts import entry_layout
 from .logic_product import LogicProduct
 from .multiply import TILE_BITS, WideMultiplier, product_latency, tiles
-from .primitives import MultiplyAdd, delayed
+from .pipeline import delayed
+from .primitives import MultiplyAdd
 
 Product = WideMultiplier | LogicProduct
 

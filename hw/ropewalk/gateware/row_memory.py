@@ -12,7 +12,8 @@ from amaranth.lib.wiring import In, Out
 from ..design import Design
 from .component import Component
 from .layouts import ask_layout, bank_bits, entry_layout
-from .primitives import BlockRam, delayed
+from .pipeline import delayed
+from .primitives import BlockRam
 
 QUADRANT_BITS = 2
 

@@ -10,7 +10,8 @@ from amaranth.lib.wiring import In, Out
 from .component import Component
 from .multiply import NARROW_TILE_BITS, TILE_BITS, Tile, tiles
 from .paced import Pace
-from .primitives import Multiplier, delayed
+from .pipeline import delayed
+from .primitives import Multiplier
 
 Bounds = tuple[int, int]
 """The least and the greatest value of a word."""

@@ -11,7 +11,8 @@ from ..sine_format import SineFormat
 from .component import Component
 from .contents import sine_contents
 from .multiply import WideMultiplier
-from .primitives import BlockRom, delayed
+from .pipeline import delayed
+from .primitives import BlockRom
 
 
 class SineGenerator(Component):

@@ -15,8 +15,8 @@ from .component import Component
 from .contents import row_contents
 from .generator import source_members
 from .layouts import entry_layout, pairs_shape
-from .pipeline import carried
-from .primitives import BlockRom, delayed
+from .pipeline import carried, delayed
+from .primitives import BlockRom
 from .row_issue import RowIssue
 from .slots import entry_address_bits, table_bases
 

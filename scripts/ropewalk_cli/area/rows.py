@@ -225,6 +225,7 @@ ROWS: tuple[Row, ...] = (
     lane(ECP5, streams=False),
     lane(ECP5, bits=8, streams=False),
     lane(ECP5, bits=8, luts=True, streams=False),
+    lane(ICE40, bits=8),
     lane(GOWIN_9),
     lane(XILINX),
     alibi(registers=True),

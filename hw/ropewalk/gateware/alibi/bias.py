@@ -18,7 +18,7 @@ from amaranth.lib.wiring import In, Out
 from ...designs.alibi import DISTANCE_BITS, PRODUCT_DISTANCE_BITS, AlibiDesign
 from ...tables.slopes import SLOPE_FRACTION_BITS
 from ..component import Component
-from ..primitives import delayed
+from ..pipeline import delayed
 from .layouts import index_bits, row_layout
 from .product import SlopeProduct
 

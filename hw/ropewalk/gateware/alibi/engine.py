@@ -16,7 +16,7 @@ from amaranth.lib.wiring import In, Out, connect
 
 from ...designs.alibi import AlibiDesign
 from ..component import Component
-from ..primitives import delayed
+from ..pipeline import delayed
 from .bias import BiasAdder
 from .framer import RowFramer
 from .layouts import descriptor_layout, event_layout, packet_layout, result_layout

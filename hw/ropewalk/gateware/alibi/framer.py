@@ -12,7 +12,7 @@ from amaranth.lib.wiring import In, Out
 
 from ...designs.alibi import AlibiDesign
 from ..component import Component
-from ..primitives import delayed
+from ..pipeline import delayed
 from .layouts import arrival_layout, beat_layout, frame_layout, index_bits, packet_layout, side_layout
 
 COMPARED = 6

@@ -7,7 +7,7 @@ from amaranth.lib.wiring import In, Out
 
 from ...designs.alibi import AlibiDesign
 from ..component import Component
-from ..primitives import delayed
+from ..pipeline import delayed
 from .layouts import result_layout, side_layout
 
 

@@ -7,7 +7,8 @@ from amaranth.lib.wiring import In, Out
 
 from ..component import Component
 from ..multiply import TILE_BITS, Tile, tiles
-from ..primitives import Multiplier, delayed
+from ..pipeline import delayed
+from ..primitives import Multiplier
 
 
 @dataclass(frozen=True, eq=False)

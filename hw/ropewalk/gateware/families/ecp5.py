@@ -27,7 +27,7 @@ from amaranth.hdl import Cat, ClockSignal, Const, Instance, Module, Mux, Shape, 
 from amaranth.lib.memory import Memory
 
 from ..contents import RomContents
-from ..delay import delayed
+from ..pipeline import delayed
 from .ecp5_carry import gated_sum, signed_sum, sum_of
 from .form import OPERAND_BITS, Form, WritePort
 

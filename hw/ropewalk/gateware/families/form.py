@@ -7,7 +7,7 @@ from typing import Any
 from amaranth.hdl import Module, Mux, Shape, Signal, Value
 
 from ..contents import RomContents
-from ..delay import delayed
+from ..pipeline import delayed
 
 OPERAND_BITS = 18
 """Most bits of an operand of a multiplier, signed or unsigned."""
@@ -21,20 +21,6 @@ def most_of(a: Shape, b: Shape) -> int:
     """The largest magnitude of a product of two words."""
     first, second = ((1 << shape.width - 1) if shape.signed else (1 << shape.width) - 1 for shape in (a, b))
     return first * second
-
-
-def negatable(shape: Shape) -> Shape:
-    """Of a word of that shape that may have been negated."""
-    return Shape(shape.width + 1, signed=True)
-
-
-def negated(m: Module, value: Signal, negative: Value, *, name: str) -> Signal:
-    """``value`` or what it is negated, in a register."""
-    register = Signal(negatable(value.shape()), name=f"{name}_negated", reset_less=True)
-    wide = Signal(register.shape(), name=f"{name}_as_it_is")
-    m.d.comb += wide.eq(value)
-    m.d.sync += register.eq((wide ^ negative.replicate(len(wide))).as_signed() + negative)
-    return register
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,7 +18,7 @@ from typing import Any
 
 from amaranth.hdl import Cat, ClockSignal, Const, Instance, Module, Mux, Shape, Signal, Value
 
-from ..delay import delayed
+from ..pipeline import delayed
 from .form import Form, Operands, most_of
 
 OPERAND_BITS, PRODUCT_BITS = 16, 32

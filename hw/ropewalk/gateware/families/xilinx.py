@@ -5,10 +5,10 @@ MREG, PREG), and so do a product and its sum with another word (PREG behind the 
 register of a memory into its block RAM; Yosys leaves it in logic.
 """
 
-from amaranth.hdl import Module, Shape, Signal
+from amaranth.hdl import Module, Shape, Signal, Value
 
-from ..delay import delayed
-from .form import OPERAND_BITS, Form, Operands, negatable, negated
+from ..pipeline import delayed
+from .form import OPERAND_BITS, Form, Operands
 
 NARROW_BITS = 18
 """Of the narrower operand of a DSP48E1, with a sign as the other has, of 25 bits."""
@@ -21,7 +21,7 @@ class Xilinx(Form):
 
     def adds_products(self, a: Shape, b: Shape, constant: int) -> bool:
         """Whether a block takes both operands with a sign, the first negated."""
-        widths = negatable(a).width, b.width + (not b.signed)
+        widths = _negatable(a).width, b.width + (not b.signed)
         return max(a.width, b.width) <= OPERAND_BITS and min(widths) <= NARROW_BITS
 
     def multiply_add(self, first: Operands, second: Operands, negative: Signal, constant: int, p: Signal) -> Module:
@@ -35,7 +35,7 @@ class Xilinx(Form):
         m = Module()
         total: Signal | None = None
         for number, (a, b) in enumerate((first, second)):
-            operand = negated(m, a, negative[number], name=f"a{number}")
+            operand = _negated(m, a, negative[number], name=f"a{number}")
             operand = delayed(m, operand, 1 + 2 * number, name=f"a{number}_in")
             coefficient = delayed(m, b, 2 + 2 * number, name=f"b{number}_in")
             shape = (operand * coefficient).shape()
@@ -49,3 +49,17 @@ class Xilinx(Form):
         assert total is not None
         m.d.comb += p.eq(total)
         return m
+
+
+def _negatable(shape: Shape) -> Shape:
+    """Of a word of that shape that may have been negated."""
+    return Shape(shape.width + 1, signed=True)
+
+
+def _negated(m: Module, value: Signal, negative: Value, *, name: str) -> Signal:
+    """``value`` or what it is negated, in a register."""
+    register = Signal(_negatable(value.shape()), name=f"{name}_negated", reset_less=True)
+    wide = Signal(register.shape(), name=f"{name}_as_it_is")
+    m.d.comb += wide.eq(value)
+    m.d.sync += register.eq((wide ^ negative.replicate(len(wide))).as_signed() + negative)
+    return register

@@ -13,7 +13,7 @@ from ...designs.learned import PREFETCH_BEATS, LearnedDesign
 from ..capacity import CAPACITY
 from ..component import Component
 from ..multiply import WideMultiplier
-from ..primitives import delayed
+from ..pipeline import delayed
 from ..units.layouts import descriptor_layout
 from ..units.queue import queue_before
 from .layouts import place_bits, token_layout

@@ -15,7 +15,7 @@ from amaranth.lib.wiring import In, Out, connect, flipped
 
 from ...designs.learned import LearnedDesign
 from ..component import Component
-from ..primitives import delayed
+from ..pipeline import delayed
 from ..units.exit import EXIT_EVENTS, Exit
 from ..units.layouts import descriptor_layout, event_layout, packet_layout, result_layout
 from .adder import TableAdder

@@ -12,7 +12,7 @@ from amaranth.lib.wiring import In, Out
 from ...designs.learned import LearnedDesign
 from ..component import Component
 from ..crc32 import START, crc32_after
-from ..primitives import delayed
+from ..pipeline import delayed
 from .descriptor import RowPlace
 from .layouts import place_bits, words_layout
 from .table_rows import Banks, TableRows, rows_latency

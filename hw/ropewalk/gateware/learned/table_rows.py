@@ -16,7 +16,8 @@ from ...tables.learned import bank_beats, pack_beats
 from ..component import Component
 from ..contents import RomContents
 from ..families import FORMS
-from ..primitives import BlockRam, delayed
+from ..pipeline import delayed
+from ..primitives import BlockRam
 from .layouts import place_bits
 
 ADDRESS_CLOCKS = 2

@@ -14,7 +14,8 @@ from ...design import AMPLITUDE
 from ...designs.sinusoidal import ROW_BITS, SinusoidalDesign
 from ..component import Component
 from ..multiply import WideMultiplier
-from ..primitives import BlockRam, delayed
+from ..pipeline import delayed
+from ..primitives import BlockRam
 from ..sine import SineGenerator
 from .contents import STEP_BITS, step_contents, steps_name
 

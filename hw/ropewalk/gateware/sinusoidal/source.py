@@ -14,7 +14,7 @@ from amaranth.lib.wiring import In, Out
 from ...design import AMPLITUDE
 from ...designs.sinusoidal import SinusoidalDesign
 from ..component import Component
-from ..primitives import delayed
+from ..pipeline import delayed
 from .assembler import Assembler, Plan, follow
 from .contents import PLACES, STEP_BITS, group_bits
 from .generator import PairGenerator
