@@ -5,6 +5,7 @@ import json
 import pytest
 from click.testing import CliRunner
 from ropewalk.designs.alibi import AlibiDesign
+from ropewalk.emit.folder import write_design_folder
 from ropewalk.geometry.alibi import AlibiGeometry, alibi_slopes
 from ropewalk_cli import netlist_cases, netlist_trials
 from ropewalk_cli.netlist_cases import Compared, other
@@ -78,6 +79,17 @@ def test_every_unit_and_family_is_tried():
     assert {made[name].input_pairing for name in made if name.startswith("rotary")} == {"interleaved", "both"}
     assert {design.family for design in made.values()} == {"ecp5"}
     assert tuple(netlist_trials.FAMILIES) == ("ecp5", "ice40", "gowin", "xilinx")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "engine"), [("rotary-1-lane", "icarus"), ("rotary-1-lane-table", "verilator")])
+def test_a_run_finds_nothing_in_the_verilog(name, engine, tmp_path):
+    case = netlist_cases.CASES[name]
+    design, words = case.make("generic")
+    write_design_folder(design, tmp_path / "design", words=words)
+    found = case.run(design, tmp_path / "design", engine, 1, 600)
+    assert (found.differing_bits, found.first) == (0, None)
+    assert found.beats >= 500
 
 
 @pytest.mark.slow
