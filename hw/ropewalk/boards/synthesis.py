@@ -6,6 +6,7 @@ with several drivers or none, combinational loops, and memories that would becom
 
 import copy
 import json
+import re
 import tempfile
 from collections import Counter
 from collections.abc import Mapping
@@ -18,6 +19,8 @@ from .families import ECP5, Family, amount
 from .memories import MemoryUse, mapping_script, read_memories
 from .packing import pack
 from .yosys import TIMEOUT, SynthesisError, run_yosys
+
+_PASS = re.compile(r"^[\d.]+ Executing (\w+) pass", re.MULTILINE)
 
 _CELLS = """{command} -top {top} -run map_ffram:check
 delete t:$scopeinfo
@@ -143,8 +146,7 @@ def synthesise(
         try:
             log = run_yosys(folder, files, script, timeout=timeout)
         except SynthesisError as error:
-            if family.infer and not primitives and "Driver-driver" in str(error):
-                # What ice40_dsp makes of two registers behind a product: its result would be 0.
+            if family.infer and not primitives and _of_inference(error):
                 raise SynthesisError(f"{error}; generate it with --family {family.name}", error.log) from None
             raise
         memories = read_memories(folder, log, module, family)
@@ -153,6 +155,16 @@ def synthesise(
         pack(netlist["modules"][module])
     cells = Counter(cell["type"] for cell in netlist["modules"][module]["cells"].values())
     return Synthesis(top=module, family=family, cells=cells, memories=memories, log=log, netlist=netlist)
+
+
+def _of_inference(error: SynthesisError) -> bool:
+    """Whether Yosys failed over what it makes of products on an iCE40.
+
+    Of one with two registers behind it ice40_dsp makes a result of 0, which Yosys then says has two drivers, or it
+    crashes.
+    """
+    passes = _PASS.findall(error.log)
+    return "Driver-driver" in str(error) or passes[-1:] == ["ICE40_DSP"]
 
 
 def netlist_verilog(synthesis: Synthesis, *, timeout: float = TIMEOUT) -> str:
