@@ -23,6 +23,7 @@ proc
 select -assert-none t:$dlatch t:$adlatch t:$dlatchsr
 flatten
 opt_clean -purge
+setattr -set keep 1 w:* a:keep %i %ci1 t:$*dff* %i
 check -assert
 {command} -top {top} -run {first}:{memories}
 select {top}

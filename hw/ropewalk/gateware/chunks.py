@@ -110,13 +110,16 @@ class ChunkMap(Component):
 
         # Clock 1: the slice in beats.
         beats = SliceBeats(m, self._design, self.order, self.split, name="slice")
+        started = delayed(
+            m, self.word >= (self.order.first >> (self._design.lanes - 1).bit_length()), 1, name="started"
+        )
 
         # Clock 2: what kind of beat it is, and the sums.
         kinds = data.StructLayout({"inside": 1, "split": 1, "left_over": 1})
         kind = Signal(kinds, reset_less=True)
         split_low, split_high = (Signal(bits + 1, name=f"split_{place}", reset_less=True) for place in ("low", "high"))
         m.d.sync += [
-            kind.inside.eq((word[1] >= beats.first) & (word[1] < beats.behind)),
+            kind.inside.eq(started & (word[1] < beats.behind)),
             kind.split.eq(split),
             kind.left_over.eq(odd[1] & (word[1] == beats.behind)),
             # S + p = 2s + odd + j - s
@@ -191,21 +194,26 @@ class SliceLanes(Component):
             delayed(m, bound[:lane_bits], 1, name=name)
             for name, bound in (("first_lane", self.start), ("end_lane", self.end))
         )
-        behind_start, at_start, before_end, at_end = (
-            delayed(m, value, 1, name=name)
-            for name, value in (
-                ("behind_start", self.word > start),
-                ("at_start", self.word == start),
-                ("before_end", self.word < end),
-                ("at_end", self.word == end),
-            )
-        )
+        # The beat against both bounds, by halves of its number: each is few inputs, and so is what joins them.
+        low = len(self.word) // 2
+        behind_start, at_start = _compared(m, self.word, start, low, name="start")
+        behind_end, at_end = _compared(m, self.word, end, low, name="end")
+        before_end = ~(behind_end | at_end)
         inside = [
             (behind_start | (at_start & (first_lane <= lane))) & (before_end | (at_end & (end_lane > lane)))
             for lane in range(self._lanes)
         ]
         m.d.comb += self.lanes.eq(delayed(m, Cat(inside), 1, name="inside"))
         return m
+
+
+def _compared(m: Module, word: Value, bound: Value, low: int, *, name: str) -> tuple[Value, Value]:
+    """Whether ``word`` is more than ``bound``, and whether it is that, a clock later: ``low`` bits, and the rest."""
+    more, same = [], []
+    for part, one, other in (("low", word[:low], bound[:low]), ("high", word[low:], bound[low:])):
+        more.append(delayed(m, one > other, 1, name=f"{part}_behind_{name}"))
+        same.append(delayed(m, one == other, 1, name=f"{part}_at_{name}"))
+    return more[1] | (same[1] & more[0]), same[0] & same[1]
 
 
 def halves(design: Design, elements) -> tuple[list, list]:

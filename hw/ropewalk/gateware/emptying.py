@@ -13,13 +13,18 @@ def emptied(
     """
     flushing = Signal()
     begins = Signal()
-    lasts = Signal(clocks - 1)
+    lasts, lasting = Signal(clocks - 1, name="lasts"), Signal(name="lasting")
     m.d.comb += [
         begins.eq(soft_reset | (flushing & leaving)),
         # What a unit took before it is emptied would be lost.
         stop.eq(soft_reset | flushing | flush | clear),
     ]
-    m.d.sync += [lasts.eq(Cat(begins, lasts)), clear.eq(begins | lasts.any())]
+    m.d.sync += [
+        lasts.eq(Cat(begins, lasts)),
+        # Whether any of those is high, since what begins comes late.
+        lasting.eq(Cat(begins, lasts)[: clocks - 1].any()),
+        clear.eq(begins | lasting),
+    ]
     with m.If(flush):
         m.d.sync += flushing.eq(1)
     with m.Elif(leaving | soft_reset):

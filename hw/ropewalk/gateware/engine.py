@@ -243,13 +243,7 @@ class RotaryEngine(Component):
         valid = carried(joint, entry.enter, self.core_latency, name="valid")
         m.d.comb += output.valid.eq(valid)
 
-        # The exit. Beats that stand in for missing ones are dropped.
-        absent = output.result.payload.side.absent if design.buffered else 0
-        m.d.comb += [
-            self.result.payload.eq(output.result.payload),
-            self.result.valid.eq(output.result.valid & ~absent),
-            output.result.ready.eq(self.result.ready | absent),
-        ]
+        connect(m, output.result, wiring.flipped(self.result))
         leave = self.result.valid & self.result.ready
         m.d.comb += [
             self.events.token.eq(leave & self.result.payload.side.last),

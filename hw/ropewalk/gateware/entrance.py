@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import Any
 
-from amaranth.hdl import Cat, Module, Signal
+from amaranth.hdl import Cat, Module, Mux, Signal, Value
 from amaranth.lib import stream
 from amaranth.lib.wiring import In, Out
 
@@ -60,25 +60,29 @@ class Entrance(Component):
         m = Module()
         waits = Signal()
         head = Signal(self.head.shape(), reset_less=True)
-        # Where none waits, all is found: so one may come if there is room, and that is no matter of another signal.
-        found = Signal(len(self.there), init=-1)
-        signals = iter(found)
-        met = [
-            Cat(Cat(islice(signals, count)).all() for count in alternatives).any() for alternatives in self._conditions
-        ]
+        # Where none waits, nothing is missing: so one may come if there is room, which is no matter of another signal.
+        # Of either beat it is known what it has found, and chosen in the next clock: which one goes is known late.
+        went = Signal()
+        met = [Signal(name=f"met_by_{beat}", init=1) for beat in ("head", "arrival")]
         goes = Signal()
+        m.d.sync += [
+            went.eq(goes),
+            met[0].eq(self._met(self.head_there) | ~waits),
+            met[1].eq(self._met(self.there) | ~self.arrival.valid),
+        ]
         m.d.comb += [
             self.head.eq(head),
-            goes.eq(self.room & Cat(met).all()),
+            goes.eq(self.room & Mux(went, met[1], met[0])),
             self.enter.eq(goes & waits),
             self.arrival.ready.eq(goes),
         ]
         with m.If(goes):
-            m.d.sync += [
-                waits.eq(self.arrival.valid),
-                head.eq(self.arrival.payload),
-                found.eq(self.there | (~self.arrival.valid).replicate(len(found))),
-            ]
-        with m.Else():
-            m.d.sync += found.eq(self.head_there | (~waits).replicate(len(found)))
+            m.d.sync += [waits.eq(self.arrival.valid), head.eq(self.arrival.payload)]
         return m
+
+    def _met(self, signals: Value) -> Value:
+        """Whether the signals of a beat have all that it waits for."""
+        one = iter(signals)
+        return Cat(
+            Cat(Cat(islice(one, count)).all() for count in alternatives).any() for alternatives in self._conditions
+        ).all()

@@ -121,7 +121,8 @@ class Framer(Component):
         m.d.sync += [
             wanted.eq(overrun | lacks),
             excess.eq(overrun | drops),
-            wants_beats.eq(overrun | drops | ~lacks),
+            # No beat is matched in a clock in which a token is looked for: so there is no overrun to tell of here.
+            wants_beats.eq(self.tag.valid | ~((closes & fits & ~excess) | (wanted & ~drops))),
         ]
         with m.If(self.tag.ready):
             m.d.sync += tag.eq(self.tag.payload)

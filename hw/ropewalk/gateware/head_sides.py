@@ -33,6 +33,9 @@ class HeadSides(Component):
         The next beat goes.
     side : Out
         What accompanies it, :attr:`latency` clocks later.
+    stays, drops : Out
+        Whether there is one then; one that stands in for one that never came, which is to be dropped, and is told
+        apart here.
     """
 
     latency = 2
@@ -46,9 +49,11 @@ class HeadSides(Component):
                 "came": In(1),
                 "word": In(range(max(2, design.beats_per_head))),
                 "absent": In(1),
-                "arrival": In(side_layout(design)),
+                "arrival": In(side_layout()),
                 "goes": In(1),
-                "side": Out(side_layout(design)),
+                "side": Out(side_layout()),
+                "stays": Out(1),
+                "drops": Out(1),
             }
         )
 
@@ -66,15 +71,16 @@ class HeadSides(Component):
         came = carried(m, self.came, 1, name="came")
         absent = delayed(m, self.absent, 1, name="absent")
         its_place = delayed(m, self.word, 1, name="its_place")
-        arrival = data.View(side_layout(self._design), delayed(m, self.arrival, 1, name="arrival"))
+        goes_on = delayed(m, self.word != 0, 1, name="goes_on")
+        arrival = data.View(side_layout(), delayed(m, self.arrival, 1, name="arrival"))
         coming = Signal(range(self._heads))
         kept = Signal(head_layout, reset_less=True)
         head = Signal(head_layout)
         m.d.comb += [
             head.kind.eq(arrival.kind),
             head.tag.eq(arrival.tag),
-            head.wrong.eq(arrival.error | (kept.wrong & (its_place != 0))),
-            head.wrong_from.eq(Mux(kept.wrong & (its_place != 0), kept.wrong_from, its_place)),
+            head.wrong.eq(arrival.error | (kept.wrong & goes_on)),
+            head.wrong_from.eq(Mux(kept.wrong & goes_on, kept.wrong_from, its_place)),
             head.ends.eq(arrival.last),
             head.ends_with.eq(its_place),
             write.addr.eq(coming),
@@ -96,13 +102,22 @@ class HeadSides(Component):
                 m.d.sync += [word.eq(0), going.eq(following(going))]
         found = data.View(head_layout, read.data)
         its_word = delayed(m, word, 1, name="word")
-        side = Signal(side_layout(self._design), reset_less=True)
+        side = Signal(side_layout(), reset_less=True)
+        goes = carried(m, self.goes, 1, name="goes")
+        ends = found.ends & (its_word == found.ends_with)
+        # Beats go in turn, so what stands in comes behind a beat that ended its token. Of the head before that may
+        # still be said, and is not meant.
+        ended = Signal()
+        stands_in = ended & delayed(m, word != 0, 1, name="word_is_later")
+        with m.If(goes):
+            m.d.sync += ended.eq(ends | stands_in)
         m.d.comb += [read.addr.eq(going), self.side.eq(side)]
         m.d.sync += [
+            self.stays.eq(goes & ~stands_in),
+            self.drops.eq(goes & stands_in),
             side.kind.eq(found.kind),
             side.tag.eq(found.tag),
             side.error.eq(found.wrong & (its_word >= found.wrong_from)),
-            side.last.eq(found.ends & (its_word == found.ends_with)),
-            side.absent.eq(found.ends & (its_word > found.ends_with)),
+            side.last.eq(ends),
         ]
         return m

@@ -50,7 +50,9 @@ class ReorderedInput(Component):
     def elaborate(self, platform) -> Module:  # noqa: D102
         m = Module()
         design, beats = self._design, self._design.beats_per_head
-        written = Signal(self._pointer_bits)
+        written = Signal(range(self.depth))
+        # The number of the beat to be written next, below 0: a register of its own, near what compares it.
+        unwritten = Signal(self._pointer_bits)
         freed = Signal()
 
         # Clock 0: a beat is taken, if there is a place beside those for the two before it, which are not counted yet.
@@ -75,7 +77,7 @@ class ReorderedInput(Component):
             self.word.eq(beat.ask.word),
             self.absent.eq(beat.absent),
             self.side.eq(self.lagging.side),
-            heads.offer.eq(accepted & (beat.ask.word == 0)),
+            heads.offer.eq(accepted & delayed(m, self.beat.payload.ask.word == 0, 1, name="begins")),
             heads.write_head.eq(heads.offer),
             heads.in_head.order.eq(beat.order),
             heads.in_head.turned.eq(beat.turned),
@@ -85,7 +87,7 @@ class ReorderedInput(Component):
 
         # Clock 2: it is written, in the order of coming.
         write = Signal()
-        m.d.sync += [write.eq(accepted), written.eq(written + write)]
+        m.d.sync += [write.eq(accepted), written.eq(written + write), unwritten.eq(unwritten - write)]
         half = design.lanes * design.data_width
         elements = self.arriving.as_value() & (~beat.absent).replicate(2 * half)
         first, second = Cat(elements[:half], beat.absent), Cat(elements[half:], beat.absent)
@@ -110,8 +112,8 @@ class ReorderedInput(Component):
             is_there.arrival.valid.eq(plan.wait.valid),
             is_there.arrival.payload.eq(plan.wait.payload),
             plan.wait.ready.eq(is_there.arrival.ready),
-            is_there.head_there.eq(self._is_written(is_there.head.high, written)),
-            is_there.there.eq(self._is_written(plan.wait.payload.high, written)),
+            is_there.head_there.eq(self._is_written(is_there.head.high, unwritten)),
+            is_there.there.eq(self._is_written(plan.wait.payload.high, unwritten)),
             is_there.room.eq(relay.arrival.ready),
             relay.arrival.valid.eq(is_there.enter),
             relay.arrival.payload.eq(is_there.head.ask),
@@ -156,9 +158,9 @@ class ReorderedInput(Component):
             self.inverse.eq(delayed(m, chosen.inverse, 1, name="inverse")),
         ]
 
-    def _is_written(self, number: Value, written: Signal) -> Value:
+    def _is_written(self, number: Value, unwritten: Signal) -> Value:
         """Whether beat ``number`` has been written: the numbers go round, and the sign says which is behind."""
-        return (number - written)[self._pointer_bits - 1]
+        return (number + unwritten)[self._pointer_bits - 1]
 
 
 def _arranged(design: Design, low: Value, high: Value, zip_up: Value) -> Value:

@@ -42,7 +42,7 @@ def input_members(design: Design) -> dict:
         "came": Out(1),
         "word": Out(range(max(2, design.beats_per_head))),
         "absent": Out(1),
-        "side": Out(side_layout(design)),
+        "side": Out(side_layout()),
     }
 
 

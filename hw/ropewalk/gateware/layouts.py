@@ -89,13 +89,9 @@ def token_layout(design: Design) -> data.StructLayout:
     )
 
 
-def side_layout(design: Design) -> data.StructLayout:
-    """What accompanies a beat through the engine to the output.
-
-    Where heads pass a buffer, there is also whether the beat never came, and stands in for the rest of a short head.
-    """
-    absent = {"absent": 1} if design.buffered else {}
-    return data.StructLayout({"error": 1, "kind": 2, "last": 1, "tag": 8, **absent})
+def side_layout() -> data.StructLayout:
+    """What accompanies a beat through the engine to the output."""
+    return data.StructLayout({"error": 1, "kind": 2, "last": 1, "tag": 8})
 
 
 def bank_bits(design: Design) -> int:
@@ -127,7 +123,7 @@ def lagging_layout(design: Design) -> data.StructLayout:
     elements are moved, ``inside`` says whether the beat is one of pairs.
     """
     moved = {"inside": 1} if design.moves else {}
-    return data.StructLayout({"rotated": design.lanes, "inverse": 1, "side": side_layout(design), **moved})
+    return data.StructLayout({"rotated": design.lanes, "inverse": 1, "side": side_layout(), **moved})
 
 
 def elements_layout(design: Design) -> data.ArrayLayout:
@@ -137,7 +133,7 @@ def elements_layout(design: Design) -> data.ArrayLayout:
 
 def result_layout(design: Design) -> data.StructLayout:
     """A beat as it goes out."""
-    return data.StructLayout({"elements": elements_layout(design), "side": side_layout(design)})
+    return data.StructLayout({"elements": elements_layout(design), "side": side_layout()})
 
 
 def entry_layout(design: Design) -> data.StructLayout:

@@ -9,7 +9,7 @@ from .chunks import ChunkMap, halves, order_layout
 from .component import Component
 from .credits import Credits
 from .entrance import Entrance
-from .output_order import ExitQueue, head_sides, output_members
+from .output_order import ExitQueue, give_back, head_sides, output_members
 from .output_plan import OutputPlan, wait_layout
 from .pipeline import carried, delayed
 from .primitives import BlockRam
@@ -163,20 +163,20 @@ class ReorderedOutput(Component):
             m.d.sync += address.eq(address + 1)
         sides = head_sides(m, self, design, beats=self._waiting + self.depth + QUEUE_DEPTH, goes=read)
         assert sides.latency == BlockRam.latency
-        arrives = carried(m, read, BlockRam.latency, name="arrives")
         swap = delayed(m, entrance.head.crossed, BlockRam.latency, name="swap")
         for ram in self._banks:
             m.d.comb += ram.address.eq(address)
         first_bank, second_bank = (ram.data for ram in self._banks)
         m.d.comb += [
-            queue.write_elements.eq(arrives),
-            queue.write_side.eq(arrives),
-            queue.offer.eq(arrives),
+            queue.write_elements.eq(sides.stays),
+            queue.write_side.eq(sides.stays),
+            queue.offer.eq(sides.stays),
             queue.in_elements.as_value().eq(Mux(swap, Cat(second_bank, first_bank), Cat(first_bank, second_bank))),
             queue.in_side.eq(sides.side),
         ]
         connect(m, queue.output, wiring.flipped(self.result))
-        m.d.sync += [credits.take.eq(read), credits.give.eq(self.result.valid & self.result.ready)]
+        m.d.sync += credits.take.eq(read)
+        give_back(m, credits, self.result.valid & self.result.ready, sides.drops, places=QUEUE_DEPTH)
 
     def _is_done(self, number: Value, done: Signal) -> Value:
         """Whether result ``number`` has been written: the numbers go round, and the sign says which is behind."""

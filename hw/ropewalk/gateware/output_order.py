@@ -4,7 +4,7 @@ Both forms have the same members. The rotator never stalls, so a beat may enter 
 result: that is what ``room`` says.
 """
 
-from amaranth.hdl import Cat, Module, Value
+from amaranth.hdl import Cat, Module, Signal, Value
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out, connect
 
@@ -35,7 +35,7 @@ def output_members(design: Design) -> dict:
         "came": In(1),
         "word": In(range(max(2, design.beats_per_head))),
         "absent": In(1),
-        "side": In(side_layout(design)),
+        "side": In(side_layout()),
         "result": Out(stream.Signature(result_layout(design))),
     }
 
@@ -73,20 +73,25 @@ class DirectOutput(Component):
         places = range(len(self.elements))
         if design.stream_pairings[1] == "paired":
             places = [*places[::2], *places[1::2]]
+        stays = self.valid
+        if design.buffered:
+            sides = head_sides(m, self, design, beats=self.depth + self._waiting, goes=self.enter)
+            stays = carried(m, sides.stays, self._core_latency - sides.latency, name="stays")
         m.d.comb += [
             self.room.eq(credits.free),
             results.in_elements.as_value().eq(Cat(self.elements[place] for place in places)),
-            results.write_elements.eq(self.valid),
-            results.offer.eq(self.valid),
+            results.write_elements.eq(stays),
+            results.offer.eq(stays),
         ]
         connect(m, results.output, wiring.flipped(self.result))
-        m.d.sync += [credits.take.eq(self.enter), credits.give.eq(self.result.valid & self.result.ready)]
+        leaves = self.result.valid & self.result.ready
         if design.buffered:
-            sides = head_sides(m, self, design, beats=self.depth + self._waiting, goes=self.enter)
-            entered = carried(m, self.enter, sides.latency, name="entered")
-            m.d.comb += [results.in_side.eq(sides.side), results.write_side.eq(entered)]
+            m.d.comb += [results.in_side.eq(sides.side), results.write_side.eq(sides.stays)]
+            m.d.sync += credits.take.eq(self.enter)
+            give_back(m, credits, leaves, sides.drops, places=self.depth)
         else:
             m.d.comb += [results.in_side.eq(self.side), results.write_side.eq(self.came)]
+            m.d.sync += [credits.take.eq(self.enter), credits.give.eq(leaves)]
         return m
 
 
@@ -105,7 +110,7 @@ class ExitQueue(Component):
                 "write_elements": In(1),
                 "in_elements": In(elements_layout(design)),
                 "write_side": In(1),
-                "in_side": In(side_layout(design)),
+                "in_side": In(side_layout()),
                 "offer": In(1),
                 "output": Out(stream.Signature(result_layout(design))),
             }
@@ -148,3 +153,13 @@ def head_sides(m: Module, output: Component, design: Design, *, beats: int, goes
         sides.goes.eq(goes),
     ]
     return sides
+
+
+def give_back(m: Module, credits: Credits, leaves: Value, dropped: Value, *, places: int) -> None:
+    """Gives places back for beats that leave, and for those that stood in for missing ones and are not kept.
+
+    One place a clock can be given back: what is dropped waits for a clock in which nothing leaves.
+    """
+    owed = Signal(range(places + 1))
+    some = owed.any()
+    m.d.sync += [credits.give.eq(leaves | some), owed.eq(owed + dropped - (some & ~leaves))]

@@ -6,7 +6,7 @@ Whoever writes has counted the places (:mod:`.credits`), so a queue need not say
 from collections.abc import Mapping
 from typing import Any
 
-from amaranth.hdl import Cat, Module, Shape, Signal, Value
+from amaranth.hdl import Cat, Module, Mux, Shape, Signal, Value
 from amaranth.lib import data, stream
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
@@ -66,11 +66,16 @@ class Queue(Component):
             self.output.valid.eq(valid),
             take.eq(more & (~valid | self.output.ready)),
         ]
+        # Synthesis is to leave these two as they are.
+        single_if = [Signal(name=f"single_{case}", attrs={"keep": 1}) for case in ("not", "taken")]
+        m.d.comb += [
+            single_if[0].eq((offer & ~more) | (~offer & single)),
+            single_if[1].eq((offer & single) | (~offer & two)),
+        ]
         m.d.sync += [
             valid.eq(more | (valid & ~self.output.ready)),
             more.eq(offer | (more & ~(take & single))),
-            # Not by choices: of those synthesis makes an enable, which comes later than what it enables.
-            single.eq((take & ((offer & single) | (~offer & two))) | (~take & ((offer & ~more) | (~offer & single)))),
+            single.eq(Mux(take, single_if[1], single_if[0])),
         ]
         with m.If(offer):
             m.d.sync += offered.eq(following(offered))

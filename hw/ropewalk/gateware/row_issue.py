@@ -52,10 +52,13 @@ class RowIssue(Component):
         m.d.sync += shown.eq(self.granted)
         # What granted and last will be in the next clock.
         grant = Signal()
+        turned = Signal()
         at_last = Signal()
+        asked = self.read & ~self.granted & ~shown
         m.d.comb += [
+            turned.eq(asked & its_turn),
             # A row that is asked for now is made from the next clock on.
-            grant.eq(self.read & ~self.granted & ~shown & (its_turn | ~(self.busy | self.valid))),
+            grant.eq(turned | (asked & ~(self.busy | self.valid))),
             self.issue.eq(self.busy & ~self.granted),
             at_last.eq(Mux(ready, self.request.single, Mux(self.issue, two_left, self.last))),
         ]
@@ -64,7 +67,8 @@ class RowIssue(Component):
             its_turn.eq(turn == 0),
             self.granted.eq(grant),
             self.last.eq(at_last),
-            ready.eq((ready & ~self.valid) | (at_last & ~grant)),
+            # Where a row is being made or begins, the only grant is that of a turn.
+            ready.eq((ready & ~self.valid) | (at_last & ~turned)),
         ]
         with m.If(self.issue):
             m.d.sync += [left.eq(left - 1), two_left.eq(left == 3)]

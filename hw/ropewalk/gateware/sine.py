@@ -4,7 +4,7 @@ Arithmetic: ``docs/number-contract.md``, sections "Phase to octant", "Sine ROM" 
 :attr:`SineGenerator.latency`, one phase per clock. One ROM of ``2**L`` words and two multipliers.
 """
 
-from amaranth.hdl import Module, Mux, Signal, unsigned
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, unsigned
 from amaranth.lib.wiring import In, Out
 
 from ..sine_format import SineFormat
@@ -97,9 +97,8 @@ class SineGenerator(Component):
         # (word * 2**(E-R) + product + half) >> (E-M), where half is exactly one unit of the word's LSB (R = M + 1):
         # only the product's bits from E-R up can matter. The cosine is 1 minus the corrected versine.
         wait = self._to_sum
-        one = 1 << fmt.rom_fraction_bits
         complement = Signal(fmt.rom_fraction_bits + 1, reset_less=True)
-        m.d.sync += complement.eq(one - delayed(m, versine, 1, name="versine"))
+        m.d.sync += complement.eq(Cat(delayed(m, ~versine, 1, name="versine"), Const(1, 1)) + 1)
         sine_word = delayed(m, sine, wait, name="sine_word")
         cosine_word = delayed(m, complement, wait - 2, name="cosine_word")
         magnitude = len(self.sine)

@@ -56,10 +56,12 @@ def test_beats_go_with_what_they_came_with(beats, pace, make_design) -> None:
             if pipeline[-1] is not None:
                 side = ctx.get(dut.side)
                 expected = sent[pipeline[-1]]
-                assert side.absent == expected["absent"], pipeline[-1]
-                if not side.absent:
+                assert (ctx.get(dut.stays), ctx.get(dut.drops)) == (1 - expected["absent"], expected["absent"])
+                if not expected["absent"]:
                     assert {name: side[name] for name in names} == {name: expected[name] for name in names}
                 seen.append(pipeline[-1])
+            else:
+                assert not ctx.get(dut.stays) and not ctx.get(dut.drops)
             pipeline = [gone if goes else None, *pipeline[:-1]]
             gone += goes
             if comes:
